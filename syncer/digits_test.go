@@ -40,6 +40,7 @@ func TestDigitsFinerThanTheirColumns(t *testing.T) {
 			w.deep()
 			_, found := w.verify(Selection{})
 			freeze()
+			w.columnsAreRight()
 			for _, f := range found {
 				if f.Kind != verify.FoundMoving {
 					t.Errorf("%s: %s", precision, brief(f))
@@ -107,6 +108,7 @@ func TestHalfASurrogateInEveryRow(t *testing.T) {
 		w.run()
 		w.until("filled", time.Hour, w.filled)
 		w.deep()
+		w.columnsAreRight()
 		_, found := w.verify(Selection{})
 		for _, f := range found {
 			t.Error(brief(f))

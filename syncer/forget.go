@@ -163,6 +163,21 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 // settlePersonal erases what is stored of customers beyond what the policy keeps, before
 // anything is asked for.
 func (e *erasing) settlePersonal(ctx context.Context, business string) error {
+	if err := e.readForgotten(ctx, business); err != nil {
+		return err
+	}
+	if err := e.eraseBeyond(ctx, e.onlineOrders(business)); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		// The restaurant's other data is not kept waiting for that.
+		e.source.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
+	}
+	return nil
+}
+
+// readForgotten reads which orders are forgotten.
+func (e *erasing) readForgotten(ctx context.Context, business string) error {
 	o := e.onlineOrders(business)
 	if err := o.Restore(ctx); err != nil {
 		return err
@@ -172,16 +187,6 @@ func (e *erasing) settlePersonal(ctx context.Context, business string) error {
 		if st.Def.Name == registry.Online {
 			st.Forgotten = o.Forgotten
 		}
-	}
-	if e.source.visiting {
-		return nil
-	}
-	if err := e.eraseBeyond(ctx, o); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		// The restaurant's other data is not kept waiting for that.
-		e.source.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	return nil
 }

@@ -179,6 +179,7 @@ func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
 				t.Errorf("%s: %+v", key, v)
 			}
 		}
+		w.columnsAreRight()
 		report, found := w.verify(Selection{})
 		if len(found) > 0 || report.Differences() > 0 {
 			t.Errorf("%d differences, %+v", report.Differences(), found[:min(3, len(found))])

@@ -238,15 +238,6 @@ func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, erro
 	return [][]byte{me.Raw}, me.Date, nil
 }
 
-// renewKey asks /me and stores what it answers.
-func (k *keyAsker) renewKey(ctx context.Context) error {
-	if err := k.opening.Take(ctx); err != nil {
-		return err
-	}
-	defer k.opening.Release()
-	return k.askKey(ctx)
-}
-
 // observe counts an attempt of a request.
 func (s *source) observe(e api.Exchange) {
 	s.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -270,7 +271,8 @@ func TestAPanicInAPageAskedForAheadIsAnErrorOfItsStream(t *testing.T) {
 		}
 		st.Def = sound
 		w.once(Selection{Streams: []string{"categories"}})
-		st.Def = &broken
+		w.syncer.definitions = slices.Clone(w.syncer.definitions) // others share them
+		w.syncer.definitions[slices.Index(w.syncer.definitions, sound)] = &broken
 		report, err := w.syncer.Verify(t.Context(), Selection{Streams: []string{"categories"}}, nil, nil)
 		if err = errors.Join(err, report.Err()); err == nil || !strings.Contains(err.Error(), "panic: a fault in ask") {
 			t.Errorf("verified: %v", err)

@@ -125,7 +125,6 @@ const (
 	FoundDifference  = verify.FoundDifference
 	FoundMoving      = verify.FoundMoving
 	FoundQuarantined = verify.FoundQuarantined
-	FoundStale       = verify.FoundStale
 )
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any.

@@ -174,6 +174,7 @@ func (e *episode) verified() {
 	if e.plan.seed%3 != 0 {
 		return
 	}
+	e.columnsAreRight()
 	r, err := e.syncer.Verify(e.t.Context(), Selection{}, func(f verify.Finding) {
 		reasons := e.unDeleted(f.ID) && (f.Field == "reason" || f.Field == "deleted_at")
 		if f.Kind != verify.FoundQuarantined && !reasons { // entries have a comparison of their own

@@ -53,8 +53,6 @@ type source struct {
 	life     *life   // until the configuration changes
 	previous *source // of the same name, not yet taken over; guarded by key.opening
 
-	visiting bool // only verified: another process serves it (verify.go)
-
 	// restoredAt is when the stored state was last read, with which the budget starts; opened,
 	// that it has been taken over. key.opening guards both.
 	restoredAt time.Time
@@ -144,7 +142,7 @@ func (s *source) newStreams(all []*registry.Definition) error {
 			s.wholes, st = append(s.wholes, w), w
 		case registry.KeyKind:
 			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblings.siblingLists(def.Name, id) })
-			s.keyRow.Ask, s.keyRow.Renew, s.keyRow.ByItself = askKeyRow, s.key.renewKey, true
+			s.keyRow.Ask, s.keyRow.ByItself = askKeyRow, true
 			st = s.keyRow
 		case registry.MenuKind:
 			m := menus.New(s.Source, def, func(location string) bool { return s.siblings.siblingBrings(def.Name, location) })

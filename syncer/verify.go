@@ -2,8 +2,16 @@ package syncer
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
 
-	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/menus"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -13,73 +21,69 @@ import (
 // them the memory.
 const verifyAtOnce = 4
 
-// Verify compares what is selected with the API in the lowest lane of the budget.
+// Verify compares what is selected with the API in the lowest lane of the budget. It writes
+// nothing, and may run beside [Syncer.Run] of this process or another.
 // found is called with every finding as soon as there is one, progress about every
-// second and at the end. Both may be nil, and neither is called twice at a time. It may
-// run beside [Syncer.Run]. The error is the caller's or the sink's; what went wrong
-// with a source stands in the report, which is filled as far as it came.
+// second and at the end. Both may be nil, and neither is called twice at a time. The error is
+// the caller's or the sink's; what went wrong with a source stands in the report, which is
+// filled as far as it came.
 func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {
 	sources, err := y.selected(sel)
 	if err != nil {
 		return verify.Report{}, err
 	}
-	p := verify.New(namesOf(sources), y.verifyLimits, found, func(source string) bool { return y.leases.Check(source) != nil })
+	if err := y.start(ctx); err != nil {
+		return verify.Report{}, err
+	}
+	p := verify.New(namesOf(sources), y.verifyLimits, found)
 	var tell func()
 	if progress != nil {
 		tell = func() { progress(p.Snapshot(y.Status())) }
 	}
-	err = y.visit(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
+	err = y.forEach(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
 		p.Reached(i, s.condition.View().State) // also when it is over
 		p.Ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
 	})
-	return p.Finish(), err
+	return p.Report(), err
 }
 
-// verify verifies the source's streams, one after the other: they share the limits of one
-// key.
+// errReadOnly refuses what a verification would write.
+var errReadOnly = errors.New("a verification writes nothing")
+
+// verify verifies the source's streams through a source of its own, which has the same budget,
+// reads what is stored, and can write nothing.
 func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
-	reached, err := s.reach(ctx)
-	p.Reached(i, reached.condition.View().State)
+	r, err := newSource(s.syncer, s.cfg)
 	if err != nil {
 		return err
 	}
-	for _, st := range reached.streams {
-		if st.Common().Chosen(names) && ctx.Err() == nil {
-			p.Stream(ctx, i, st, reached.visiting)
+	r.Fenced = func() error { return errReadOnly }
+	err = r.Protected(ctx, "probe", r.look)
+	p.Reached(i, r.condition.View().State)
+	if err != nil {
+		return err
+	}
+	is := verify.Source{Turns: r.turns, Elsewhere: r.listedElsewhere}
+	for _, st := range r.streams {
+		if st.Common().Chosen(names) {
+			is.Streams = append(is.Streams, st)
 		}
 	}
-	return reached.passes.configurationError()
+	p.Source(ctx, i, is)
+	return r.passes.configurationError()
 }
 
-// reach makes a source ready to be verified. One that another process serves
-// (DESIGN R12) is visited: it is asked, nothing of it is written, and the walks
-// that bring what has changed are that process's.
-func (s *source) reach(ctx context.Context) (*source, error) {
-	err := s.syncer.leases.Await(ctx, s.cfg.Name)
-	if err == nil {
-		s.holding.held()
-		return s, s.Protected(ctx, "probe", s.key.connect)
-	}
-	if !lease.IsWaiting(err) {
-		return s, err
-	}
-	visitor, err := newSource(s.syncer, s.cfg)
-	if err != nil {
-		return s, err
-	}
-	visitor.visiting = true
-	return visitor, visitor.Protected(ctx, "probe", visitor.look)
-}
-
-// look is connect for a source that another process serves: what is stored is read,
-// /me is asked, and nothing is written.
+// look reads what is stored of the source, and asks /me.
 func (s *source) look(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		return err
 	}
 	me, err := s.key.me(ctx)
 	if err == nil {
-		err = s.open(ctx, me.Value)
+		err = s.sameBusiness(s.stored.Business, me.Value.Business.ID)
+	}
+	if err == nil {
+		err = s.erasing.readForgotten(ctx, me.Value.Business.ID)
 	}
 	if err != nil {
 		if ctx.Err() == nil { // an interrupt says nothing about the source
@@ -93,6 +97,7 @@ func (s *source) look(ctx context.Context) error {
 	key := s.admission.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {
+		st.Restore(s.stored)
 		if reason := s.admission.offReason(st, key); reason != "" {
 			st.Common().SwitchOff(reason)
 			continue
@@ -101,4 +106,82 @@ func (s *source) look(ctx context.Context) error {
 	}
 	s.condition.Enter(status.StateRunning, "")
 	return nil
+}
+
+// A turn of a job may be skipped for a walk under way, hence two are waited for, and the walk
+// of the last one: it takes no longer than the time to the next turn, as a rule, and than
+// shortWalk. Beyond longestTurns nobody waits.
+const (
+	shortWalk    = 30 * time.Second
+	longestTurns = time.Hour
+)
+
+// turns is how long the daemon that serves the source, if one does, takes for two turns of
+// each of the jobs.
+func (s *source) turns(ctx context.Context, jobs []schedule.Job) (wait time.Duration, served bool, err error) {
+	if served, err = s.syncer.servedByDaemon(ctx, s.cfg.Name); !served || err != nil {
+		return 0, false, err
+	}
+	times := s.syncer.timetable()
+	for _, j := range jobs {
+		if !times.Off(j) {
+			every := times.Interval(j, time.Now())
+			wait = max(wait, min(2*every+min(every, shortWalk), longestTurns))
+		}
+	}
+	s.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", wait)
+	return wait, true, nil
+}
+
+// servedByDaemon reports whether a daemon serves the source: of this process, or of another that
+// claims it.
+func (y *Syncer) servedByDaemon(ctx context.Context, source string) (bool, error) {
+	y.mu.RLock()
+	running := y.begin != nil
+	y.mu.RUnlock()
+	if running || y.opts.Exclusive {
+		return running, nil
+	}
+	// A process without an id of its own that wants nothing reads the claims, and stores nothing.
+	claims, err := y.opts.Sink.Beat(ctx, sinks.Process{ID: rand.Text()}, nil)
+	if err != nil {
+		return false, fmt.Errorf("read which sources other processes serve: %w", err)
+	}
+	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == source }), nil
+}
+
+// listedElsewhere are the ids that other sources of the restaurant list in a stream without a
+// cursor, as it is stored.
+func (s *source) listedElsewhere(ctx context.Context, stream string) (map[string]bool, error) {
+	businesses, err := s.Sink.Businesses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for name, business := range businesses {
+		if name == s.cfg.Name || business != s.Business() {
+			continue
+		}
+		state, err := s.Sink.State(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, cp := range state.Checkpoints {
+			var ids []string
+			switch {
+			case cp.Stream != stream:
+			case cp.Walk == sinks.WalkSnapshot:
+				ids, err = snapshot.IDs(cp)
+			case cp.Walk == sinks.WalkMenus:
+				ids, err = menus.Locations(cp)
+			}
+			if err != nil {
+				s.Log.Warn("what another source lists is not readable", "source", name, "stream", stream, "err", err)
+			}
+			for _, id := range ids {
+				found[id] = true
+			}
+		}
+	}
+	return found, nil
 }

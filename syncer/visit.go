@@ -22,6 +22,11 @@ func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell 
 		return err
 	}
 	defer leave()
+	return y.forEach(ctx, sources, atOnce, tell, f)
+}
+
+// forEach calls f with each source, so many at the same time, and tell as [Syncer.visit] does.
+func (y *Syncer) forEach(ctx context.Context, sources []*source, atOnce int, tell func(), f func(ctx context.Context, i int, s *source)) error {
 	stop := every(y.log, time.Second, tell)
 	failed := make([]error, len(sources)) // by a panic; other errors are in the reports
 	places := make(chan struct{}, max(atOnce, 1))

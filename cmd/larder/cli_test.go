@@ -422,7 +422,7 @@ func TestVerify(t *testing.T) {
 	h.want(2, `--source "bar" is not configured`, "verify", "--source", "bar")
 	h.want(4, "there is no data at", "verify")
 	h.want(0, "ok", "sync")
-	r := h.want(0, "differences: 0, stale by schedule: 0, still moving: 0, quarantined: 0", "verify")
+	r := h.want(0, "differences: 0, still moving: 0, quarantined: 0", "verify")
 	if strings.Count(r.out, "equal\n") != 11 {
 		t.Errorf("not every stream is equal:\n%s", r.out)
 	}

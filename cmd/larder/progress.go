@@ -197,7 +197,7 @@ func walksOf(s syncer.Status, only syncer.Selection) []walk {
 			if p := st.Progress; p != nil && !p.Deep() && only.Has(s.Sources[i].Name, st.Name) {
 				walks = append(walks, walk{
 					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
-					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows,
+					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows && p.Suspects == 0,
 				})
 			}
 		}
@@ -331,6 +331,8 @@ func forecast(p *syncer.Progress) string {
 		return "full resync: " + amounts(p)
 	case p.Deep():
 		return "deep run: " + questions(p)
+	case p.Suspects > 0:
+		return fmt.Sprintf("%s at first sight, compared again in %s", phrase.Plural(p.Suspects, "row")+phrase.Verb(p.Suspects, " differs", " differ"), age(p.ExpectedLeft.Duration()))
 	}
 	return amounts(p)
 }

@@ -27,34 +27,31 @@ func verifyCommand(g *globals) *cobra.Command {
 		Use:   "verify",
 		Short: "Compare every row with the API and print each difference",
 		Long: `Walks every list of the API whole and compares each row with the warehouse: the
-JSON as received, unknown fields included, the typed columns, and what was removed
-and why. It uses what the daemon leaves of the API's limits, so it delays nothing; a
-list takes as long as its first backfill took. Beside a running daemon on the same
-embedded warehouse, the daemon does the work; beside one on a remote warehouse it
-writes nothing and waits for that daemon's walks, which takes some minutes when rows
-differ at first sight.
+JSON as received, unknown fields included, the typed columns with what the stored JSON
+says, and what was removed and why. It writes nothing. It uses what the daemon leaves of
+the API's limits, so it delays nothing; a list takes as long as its first backfill took.
+Beside a running daemon on the same embedded warehouse, the daemon does the work.
 
-Rows may change meanwhile: a difference counts only when it still stands after the
-next incremental walk, while the API's own answer stood still. What never stood still
-is told as moving, which is no difference. Rows in quarantine are listed: they could not
-be compared. Settled are rows that differed at first sight and not any more after that
-walk. Of the totals (sales_daily), rows counts the days without a sale too, which the
-warehouse may leave out.
-
-Stale are rows of the totals that are behind the API by schedule alone, which is no
-difference either: beside a daemon on a remote warehouse, the days before yesterday,
-and single locations, are as old as that daemon's last deep run (schedule.reconcile_deep)
-or full resync. The summary says until when they are asked for again, and how to ask now.
+Rows may change meanwhile. So what differs is compared once more, when the daemon has had
+two turns of its schedule (1 hour at most): a difference is what the API showed the same
+before and after, and the warehouse still holds otherwise. What the API showed otherwise is
+told as moving, and is no difference; settled are rows that did not differ any more. Where
+no daemon serves a source, nothing is waited for, and what changed since its last walk
+differs as well: let larder sync bring it first. Rows in quarantine are listed: they could
+not be compared. Of the totals (sales_daily), rows counts the days without a sale too,
+which the warehouse may leave out. Its days before yesterday, and of single locations, are
+brought by the nightly deep run (schedule.reconcile_deep) or a full resync only: until then
+they may differ, and larder reconcile brings them at once.
 
 Each line tells source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
-object on a line, and the last line is a summary; its "kind" is difference, stale,
+object on a line, and the last line is a summary; its "kind" is difference,
 moving, quarantined or summary. In the summary, unjudged are rows that differed at first
-sight, but were too many to look at again.
+sight, but were too many to compare again.
 
-Exit codes: 0 no difference, stale rows or not; 1 a difference, or something could not be
-compared, as rows in quarantine; 2 usage or configuration; 3 the API refused; 4 the
-warehouse could not be reached.`,
+Exit codes: 0 no difference; 1 a difference, or something could not be compared, as rows
+in quarantine; 2 usage or configuration; 3 the API refused; 4 the warehouse could not be
+reached.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,
@@ -108,15 +105,13 @@ func (p *findingPrinter) print(f syncer.Finding) {
 		p.line(f)
 		return
 	}
-	if f.Hint != "" && f.Kind != syncer.FoundStale && !slices.Contains(p.hints, f.Hint) {
+	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
 	}
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
 	switch f.Kind {
 	case syncer.FoundDifference:
 		p.printf("differs: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
-	case syncer.FoundStale:
-		p.printf("stale: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
 	case syncer.FoundQuarantined:
 		p.printf("quarantined: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(f.Reason))
 	default:
@@ -175,7 +170,6 @@ type verifySummary struct {
 	FinishedAt  time.Time      `json:"finished_at,omitzero"`
 	Rows        uint64         `json:"rows"`
 	Differences uint64         `json:"differences"`
-	Stale       uint64         `json:"stale"`
 	Moving      uint64         `json:"moving"`
 	Quarantined uint64         `json:"quarantined"`
 	Interrupted bool           `json:"interrupted,omitempty"`
@@ -189,7 +183,7 @@ type verifyStream struct {
 }
 
 func summarize(r syncer.VerifyReport, err error) verifySummary {
-	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Stale: r.Stale(), Interrupted: errors.Is(err, context.Canceled)}
+	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
 		if source.Err != nil && len(source.Streams) == 0 {
 			s.Streams = append(s.Streams, verifyStream{Source: source.Source, Error: source.Err.Error()})
@@ -215,29 +209,22 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 		return
 	}
 	t := &table{width: widthOf(p.out), columns: []column{
-		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"stale", 1}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
+		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
 	}}
 	for _, st := range s.Streams {
-		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Stale, st.Moving, st.Settled, st.InQuarantine,
+		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
 			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
 	}
 	p.failed(t.print(p.out))
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
-			p.sentence("%s %s: %s differed at first sight; so many are not looked at again. larder sync --full fetches them anew: verify after it", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
-		}
-	}
-	for _, st := range s.Streams {
-		if st.Stale > 0 {
-			is := phrase.Verb(st.Stale, "is", "are")
-			p.sentence("%s %s: %s %s behind by schedule alone, and %s asked for again until %s; to ask now: %s",
-				st.Source, st.Stream, phrase.Plural(st.Stale, "row"), is, is, st.StaleUntil.Local().Format("2006-01-02 15:04"), st.StaleNow)
+			p.sentence("%s %s: %s differed at first sight; so many are not compared again. larder sync --full fetches them anew: verify after it", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
 		}
 	}
 	for _, hint := range p.hints {
 		p.sentence("%s", hint)
 	}
-	p.sentence("rows: %d, differences: %d, stale by schedule: %d, still moving: %d, quarantined: %d, time: %s", s.Rows, s.Differences, s.Stale, s.Moving, s.Quarantined,
+	p.sentence("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s", s.Rows, s.Differences, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
 }
 
@@ -253,8 +240,6 @@ func verifyOutcome(st verifyStream) string {
 		return "differs"
 	case st.InQuarantine > 0:
 		return "quarantined"
-	case st.Stale > 0:
-		return "stale"
 	default:
 		return "equal"
 	}

@@ -24,7 +24,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 		sel:   sel,
 		there: func(d control.Client) (err error) { report, err = d.Sync(ctx, sel, onProgress); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
-			report, err = a.syncHere(ctx, l, w, pass{sources, sel, wait, onProgress})
+			report, err = a.syncHere(ctx, l, w, pass{sources: sources, sel: sel, wait: wait, onProgress: onProgress})
 			return err
 		},
 	})
@@ -46,6 +46,7 @@ type pass struct {
 	sel        syncer.Selection
 	wait       time.Duration
 	onProgress func(syncer.Status)
+	reads      bool // it writes nothing
 }
 
 // syncHere makes the pass in this process.
@@ -72,8 +73,10 @@ func (a *App) syncerHere(ctx context.Context, l *lifecycle.Cleanups, w *warehous
 	if err := a.Migrated(ctx, sink, p.wait, a.TellDown); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := a.Damages(w).Settle(ctx, sink); err != nil {
-		return nil, nil, nil, &exit.WarehouseError{Err: err}
+	if !p.reads {
+		if err := a.Damages(w).Settle(ctx, sink); err != nil {
+			return nil, nil, nil, &exit.WarehouseError{Err: err}
+		}
 	}
 	a.Damages(w).Tell()
 	down := &warehouse.Outage{}

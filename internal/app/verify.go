@@ -22,7 +22,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 		sel: sel, existing: true,
 		there: func(d control.Client) (err error) { report, err = d.Verify(ctx, sel, v); return err },
 		here: func(l *lifecycle.Cleanups, w *warehouse.Route, sources []syncer.Source) (err error) {
-			report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait}, v)
+			report, err = a.verifyHere(ctx, l, w, sel, pass{sources: sources, wait: wait, reads: true}, v)
 			return err
 		},
 	})

@@ -83,6 +83,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
 	w.migrated(t)
+	w.app.Config.Schedule.Incremental, w.app.Config.Schedule.Snapshots = "@every 1s", "@every 1s" // its turns are waited for
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	w.sync(t)

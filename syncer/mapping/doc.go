@@ -11,4 +11,7 @@
 // quantities are exact: what does not fit is an error that names field and value.
 // Instants, percentages, rates and coordinates that are finer than their columns
 // are cut and reported (DESIGN §4, R8).
+//
+// A [Comparer] compares a row with what is stored of it, the columns with what the stored row
+// maps to.
 package mapping

@@ -5,8 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lenient has the last come of what comes twice, and what is no UTF-8 replaced, as in package
-// compare.
+// lenient has the last come of what comes twice, and what is no UTF-8 replaced.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // Unmarshal reads what is known of a row of the service. Unlike encoding/json it tells

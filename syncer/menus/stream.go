@@ -14,9 +14,9 @@ import (
 // Stream is a stream of menus.
 type Stream struct {
 	stream.Whole
-	// Elsewhere is true when another source of the restaurant has the menu of a location, or
+	// elsewhere is true when another source of the restaurant has the menu of a location, or
 	// is bringing it.
-	Elsewhere func(location string) bool
+	elsewhere func(location string) bool
 
 	mu          sync.Mutex
 	stored      map[string]version // by location
@@ -30,7 +30,7 @@ type Stream struct {
 // New makes a stream of which nothing is stored. elsewhere is true when another source of
 // the restaurant has the menu of a location.
 func New(o *stream.Source, def *registry.Definition, elsewhere func(location string) bool) *Stream {
-	st := &Stream{Whole: stream.NewWhole(o, def), Elsewhere: elsewhere, stored: map[string]version{}}
+	st := &Stream{Whole: stream.NewWhole(o, def), elsewhere: elsewhere, stored: map[string]version{}}
 	st.Kind = st
 	return st
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -33,6 +35,12 @@ func readPosition(cp sinks.Checkpoint) (map[string]version, error) {
 		return map[string]version{}, fmt.Errorf("stored versions of menus: %.100q is not understood: %w", cp.Position, err)
 	}
 	return p.Menus, nil
+}
+
+// Locations are those whose menus a checkpoint lists.
+func Locations(cp sinks.Checkpoint) ([]string, error) {
+	stored, err := readPosition(cp)
+	return slices.Collect(maps.Keys(stored)), err
 }
 
 func digestOf(raw []byte) string {

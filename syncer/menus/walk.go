@@ -256,7 +256,7 @@ func (w *walk) withdraw(location, reason string, at time.Time) {
 	if st.Writer.MaybeQuarantined(location) {
 		w.in.Release(location)
 	}
-	if !st.Elsewhere(location) {
+	if !st.elsewhere(location) {
 		w.in.Remove(location, reason, v, at)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -42,7 +42,7 @@ const weekBefore = 7
 type heal struct {
 	orders *list.List
 	totals *Proofs // one of whose days differs
-	shape  *compare.Shape
+	rows   *mapping.Comparer
 	day    types.Date
 	first  uint64 // rows below it were not shown
 	most   uint64 // pages of one walk
@@ -62,7 +62,7 @@ func (st *Proofs) NewHeal(day types.Date, drifts []DayProof) *heal {
 		orders: st.beside.Orders, totals: st, day: day, Extra: extraRequests, first: s.Versions.Take(1),
 		Run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
-	h.shape, _ = compare.Of(registry.Orders) // a test finds that there is one
+	h.rows = h.orders.Def.Plan.NewComparer(0)
 	for _, p := range drifts {
 		h.most = max(h.most, p.orders)
 	}

@@ -77,7 +77,8 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) (newest ti
 	st := h.orders
 	ids := map[string]bool{}
 	for _, raw := range page.Rows {
-		ids[h.shape.Read(raw).ID] = true
+		id, _ := h.rows.Read(raw)
+		ids[id] = true
 	}
 	stored, err := h.storedOf(ctx, slices.Sorted(maps.Keys(ids)))
 	if err != nil {
@@ -129,14 +130,14 @@ func (h *heal) storedOf(ctx context.Context, ids []string) (map[string]*sinks.St
 
 // changed is true when what is stored is not what the service says.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
-	row := h.shape.Read(raw)
+	_, tombstone := h.rows.Read(raw)
 	switch {
-	case row.Deleted:
+	case tombstone != nil:
 		return stored != nil && !stored.Removed
 	case stored == nil || stored.Removed:
 		return true
 	default:
-		return len(h.shape.Live(raw, stored.Raw, stored.Columns, nil)) > 0
+		return len(h.rows.Differences(raw, stored)) > 0
 	}
 }
 

@@ -20,21 +20,16 @@ type Stream struct {
 	Contents *Contents
 	// Ask asks for the list as it is now.
 	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
-	// Renew brings what is stored up to date.
-	Renew func(ctx context.Context) error
 	// ByItself: the list comes by itself, with each answer of /me.
 	ByItself bool
-	// Elsewhere is true when another source of the restaurant lists the id.
-	Elsewhere func(id string) bool
 }
 
 // NewStream makes a list of which nothing is stored. elsewhere is true when another source
 // of the restaurant lists an id.
 func NewStream(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
-	st := &Stream{Whole: stream.NewWhole(o, def), Elsewhere: elsewhere}
+	st := &Stream{Whole: stream.NewWhole(o, def)}
 	st.Kind = st
 	st.Ask = st.askList
-	st.Renew = func(ctx context.Context) error { return st.Exclusive(ctx, st.Guard, st.Replace) }
 	st.Contents = New(Options{
 		Source: o.Name, Stream: def.Name, Plan: def.Plan, Writer: st.Writer, Versions: o.Versions, Logger: o.Log,
 		Elsewhere: elsewhere,

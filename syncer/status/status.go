@@ -154,8 +154,8 @@ type Progress struct {
 	RequestsLeft uint64    `json:"requests_left"`
 	ExpectedLeft Seconds   `json:"expected_left_seconds"`
 	Reached      time.Time `json:"reached,omitzero"` // newest updated_at so far; of totals, the day their backfill has reached
-	// Suspects are the days of a deep run that differed at first sight: they are what
-	// is left, and asked for again.
+	// Suspects are the days of a deep run, or the rows of a verification, that differed at first
+	// sight: they are what is left, and asked for again.
 	Suspects int `json:"suspects,omitempty"`
 }
 
@@ -172,6 +172,9 @@ func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
 
 // Deep is true when it is a deep run.
 func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
+
+// WalkVerify names the walks of a verification, which have no checkpoint.
+const WalkVerify = "verify"
 
 // WalkDeep names a deep run in a [Progress].
 const WalkDeep = sinks.WalkDeep

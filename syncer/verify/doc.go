@@ -1,22 +1,24 @@
-// Package verify compares every row of the API with what is stored of it.
+// Package verify compares every row of the API with what is stored of it. It only reads.
 //
-// What may live here: what differs, what only moves, and what is behind by schedule. What
-// may not: what is equal (package compare), and anything that writes: what a suspect needs is
-// brought by walks of the daemon's own kind.
+// What may live here: which rows are compared, when, and what is reported. What may not: what is
+// equal (package mapping), and anything that writes.
 //
-// A [Pass] verifies streams, each by its kind: lists (list.go), lists that are replaced as
-// wholes (whole.go) and totals (totals.go).
+// A [Pass] compares the streams of its sources, each by its kind: lists (list.go), streams
+// without a cursor (whole.go) and totals (totals.go). Two rows are equal when their JSON means
+// the same (json.go) and each typed column holds what package mapping makes of the stored row
+// (columns.go).
 //
 // # States
 //
-// A row that differs at first sight is a suspect. It settles, or is a difference when the
-// API shows it in the same way before and after a walk, and what is stored then is another;
-// or it is moving, when it is another each time (again.go).
+// A row that differs is a suspect. When all streams of a source have been compared, the pass
+// waits until the daemon has had two turns of its schedule, and compares the suspects once
+// more. A suspect that is equal then has settled. It is a difference when the API shows the
+// same row before and after the wait, and moving when it shows another one.
 //
 // # What holds
 //
 //   - Memory is bounded by [Limits], however many rows there are and differ.
-//   - Of a source that another process serves, nothing is written.
+//   - Nothing is written.
 //
 // # When something fails
 //

@@ -7,17 +7,11 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Verification compares every row of every stream with the API, while both sides
-// move (DESIGN §7). What differs at first sight is only suspected: a difference
-// counts when the API gave one and the same answer before and after an incremental
-// walk, and what is stored then is another.
-
 // The kinds of a [Finding].
 const (
 	FoundDifference  = "difference"
-	FoundMoving      = "moving"      // never stood still while it was looked at
+	FoundMoving      = "moving"      // the API showed another row each time
 	FoundQuarantined = "quarantined" // an open entry of the quarantine: no difference
-	FoundStale       = "stale"       // behind the service until its turn of the schedule comes: no difference
 )
 
 // Finding is what a verification found about a row: one field that differs, or why
@@ -52,18 +46,13 @@ type SourceReport = status.SourceOutcome[StreamReport]
 // StreamReport is the verification of one stream, in rows.
 type StreamReport struct {
 	status.StreamOutcome
-	Rows        uint64 `json:"rows"` // of the API, tombstones included
-	Differences uint64 `json:"differences"`
-	Moving      uint64 `json:"moving"`
-	Settled     uint64 `json:"settled"`  // differed at first sight, and not after the next walk
-	Unjudged    uint64 `json:"unjudged"` // differed at first sight, too many to look at again
-	// Stale rows are of days that the schedule has not asked for again: it does until
-	// StaleUntil, and StaleNow does it at once.
-	Stale      uint64         `json:"stale"`
-	StaleUntil time.Time      `json:"stale_until,omitzero"`
-	StaleNow   string         `json:"stale_now,omitempty"`
-	Took       status.Seconds `json:"took_seconds"`
-	Done       bool           `json:"done"`
+	Rows        uint64         `json:"rows"` // of the API, tombstones included
+	Differences uint64         `json:"differences"`
+	Moving      uint64         `json:"moving"`
+	Settled     uint64         `json:"settled"`  // differed at first sight, and not any more
+	Unjudged    uint64         `json:"unjudged"` // differed at first sight, too many to compare again
+	Took        status.Seconds `json:"took_seconds"`
+	Done        bool           `json:"done"`
 }
 
 // Progress is a snapshot of a verification under way. In Status, the progress
@@ -82,16 +71,6 @@ func (r Report) Differences() uint64 {
 	for _, s := range r.Sources {
 		for _, st := range s.Streams {
 			n += st.Differences + st.Unjudged
-		}
-	}
-	return n
-}
-
-// Stale is how many rows are behind by schedule alone.
-func (r Report) Stale() (n uint64) {
-	for _, s := range r.Sources {
-		for _, st := range s.Streams {
-			n += st.Stale
 		}
 	}
 	return n

@@ -6,92 +6,65 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/reconcile"
-	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/totals"
 )
 
-// totalsCheck verifies a stream of totals.
-type totalsCheck struct {
+// totalsKind verifies a stream of the service's own totals: the days that were asked for are
+// asked for again, in the longest ranges that the service answers.
+type totalsKind struct {
 	*verification
-	totals  *reconcile.Proofs
-	stalest totals.Span // the days of stale rows, first to last
+	totals *reconcile.Proofs
 }
 
-// verify verifies the service's own totals: the days that were asked for are asked
-// again, in the longest ranges that the service answers. What differs of a range is
-// looked at again before the next one is asked for; a visitor waits for another
-// process's turns, and does so once for all.
-func (v *totalsCheck) verify(ctx context.Context) error {
-	spans, err := v.totals.TotalSpans(ctx)
+func (k *totalsKind) filled() bool { return k.totals.Filled() }
+func (k *totalsKind) hint() string { return hintTotals }
+
+func (k *totalsKind) compare(ctx context.Context) (rows uint64, err error) {
+	spans, err := k.totals.TotalSpans(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, sp := range spans {
-		if err := v.compareSpan(ctx, sp); err != nil {
-			return err
+		n, err := k.compareSpan(ctx, sp)
+		if err != nil {
+			return 0, err
 		}
-		if v.visiting {
-			continue
-		}
-		if err := v.daysAgain(ctx); err != nil {
-			return err
-		}
+		rows += n
 	}
-	v.mu.Lock()
-	n := v.compared
-	v.mu.Unlock()
-	v.ended(n)
-	return v.daysAgain(ctx)
+	return rows, nil
 }
 
-// daysAgain looks again at the suspects so far.
-func (v *totalsCheck) daysAgain(ctx context.Context) error {
-	err := v.again(ctx, opinion{ask: v.askDays, pass: v.storeDays})
-	clear(v.suspects)
-	clear(v.aside)
-	return err
-}
-
-// compareSpan compares the lines of one range of days.
-func (v *totalsCheck) compareSpan(ctx context.Context, sp totals.Span) error {
-	if v.totals.NotAskedFor(sp.Location) {
-		return nil
+// compareSpan compares the lines of one range of days. A day with a line that cannot be told
+// apart keeps the lines it had.
+func (k *totalsKind) compareSpan(ctx context.Context, sp totals.Span) (rows uint64, err error) {
+	if k.totals.NotAskedFor(sp.Location) {
+		return 0, nil
 	}
-	lines, err := v.askSpan(ctx, sp)
+	lines, err := k.askSpan(ctx, sp)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	v.took(len(lines.rows), 0)
-	if err := v.compareRows(ctx, lines.rows, lines.place, v.stale); err != nil {
-		return err
+	k.took(len(lines.answers), 0)
+	at := func(day types.Date) totals.Span { return totals.Span{From: day, To: day, Location: sp.Location} }
+	if err := k.compareRows(ctx, lines.answers, func(id string) totals.Span { return at(lines.days[id]) }); err != nil {
+		return 0, err
 	}
-	for _, prefix := range months(sp) {
-		if err := v.totals.EachLive(ctx, prefix, v.pass.limits.Page, func(id string) {
-			day := v.dayOfLine(id, sp.Location)
-			place := totals.Span{From: day, To: day, Location: sp.Location}
-			if _, shown := lines.rows[id]; shown || !sp.Covers(day) || lines.unplaced[day] {
-				return
+	for _, month := range months(sp) { // ids begin with their day
+		err := k.totals.EachLive(ctx, month, k.pass.limits.Page, func(id string) {
+			day, location := k.totals.LocationOf(id)
+			_, shown := lines.answers[id]
+			if !shown && location == sp.Location && sp.Covers(day) && !lines.unplaced[day] {
+				k.suspect(id, at(day))
 			}
-			if !v.stale(id, wholeRow(absent, "live"), place) {
-				v.suspect(&suspect{id: id, extra: true, place: place})
-			}
-		}); err != nil {
-			return err
+		})
+		if err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return uint64(len(lines.answers)), nil
 }
 
-// dayOfLine is the day of a stored line, empty when it is another location's.
-func (v *totalsCheck) dayOfLine(id, location string) types.Date {
-	day, of := v.totals.LocationOf(id)
-	if of != location {
-		return ""
-	}
-	return day
-}
-
-// months are the months of a span, as "2006-01-": the ids of its rows begin with them.
+// months are the months of a span, as "2006-01-".
 func months(sp totals.Span) []string {
 	var all []string
 	for _, day := range sp.Days() {
@@ -102,23 +75,18 @@ func months(sp totals.Span) []string {
 	return all
 }
 
-// lines are what the service says of a span.
+// lines are what the service says of a span, by id.
 type lines struct {
-	rows     map[string]answer
-	days     map[string]types.Date // by id
-	location string
+	answers  map[string]answer
+	days     map[string]types.Date
 	unplaced map[types.Date]bool // days with a line that cannot be told apart
-}
-
-func (l lines) place(id string) totals.Span {
-	return totals.Span{From: l.days[id], To: l.days[id], Location: l.location}
 }
 
 // askSpan asks for a span. Lines of other days than were asked for are in
 // quarantine, and days without anything need not be stored.
-func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
-	st := v.totals
-	l := lines{rows: map[string]answer{}, days: map[string]types.Date{}, location: sp.Location, unplaced: map[types.Date]bool{}}
+func (k *totalsKind) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
+	st := k.totals
+	l := lines{answers: map[string]answer{}, days: map[string]types.Date{}, unplaced: map[types.Date]bool{}}
 	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
 	if err != nil {
 		return l, err
@@ -131,73 +99,36 @@ func (v *totalsCheck) askSpan(ctx context.Context, sp totals.Span) (lines, error
 		}
 		id := st.LineID(row, sp.Location)
 		l.days[id] = row.Date
-		l.rows[id] = answer{
-			raw: r.Rows[i], row: v.shape.Read(r.Rows[i]), context: v.lineContext(sp.Location),
+		l.answers[id] = answer{
+			id: id, raw: r.Rows[i], context: contextOf(st.Def, sp.Location),
 			optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 		}
 	}
 	return l, nil
 }
 
-// lineContext are the columns that are not in a line.
-func (v *totalsCheck) lineContext(location string) map[string]string {
-	if location == "" {
-		return map[string]string{"location_id": "null"}
-	}
-	return map[string]string{"location_id": textJSON(location)}
-}
-
-// spansOf are the ranges in which the days of suspects are asked for.
-func spansOf(all []*suspect) []totals.Span {
+// ask asks for the days of the suspects anew.
+func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
+	answers := map[string]answer{}
 	places := make([]totals.Span, len(all))
+	wanted := map[string]bool{}
 	for i, s := range all {
-		places[i] = s.place
+		places[i], wanted[s.id] = s.place, true
+		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(s.place.Location)}
 	}
-	return totals.Covering(places)
-}
-
-// askDays asks for the days of the suspects anew.
-func (v *totalsCheck) askDays(ctx context.Context, all []*suspect) error {
-	for _, s := range all {
-		s.answer = answer{elsewhere: v.totals.NotAskedFor(s.place.Location)}
-	}
-	for _, sp := range spansOf(all) {
-		if v.totals.NotAskedFor(sp.Location) {
+	for _, sp := range totals.Covering(places) {
+		if k.totals.NotAskedFor(sp.Location) {
 			continue
 		}
-		lines, err := v.askSpan(ctx, sp)
+		lines, err := k.askSpan(ctx, sp)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, s := range all {
-			if s.place.Location == sp.Location && sp.Covers(s.place.From) {
-				s.answer = lines.rows[s.id].own()
+		for id, a := range lines.answers {
+			if wanted[id] {
+				answers[id] = a
 			}
 		}
 	}
-	return nil
-}
-
-// storeDays stores the days of the suspects as they are now.
-func (v *totalsCheck) storeDays(ctx context.Context, all []*suspect) error {
-	st := v.totals
-	if v.visiting {
-		return v.othersWalk(ctx, schedule.Reconcile)
-	}
-	for _, sp := range spansOf(all) {
-		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			if st.NotAskedFor(sp.Location) {
-				return nil
-			}
-			in, _, err := st.AskTotals(ctx, st.Source.Lanes.Reconcile, sp)
-			if err != nil || in.Empty() {
-				return err
-			}
-			return st.Writer.Store(ctx, in)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return answers, nil
 }

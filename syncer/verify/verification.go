@@ -1,90 +1,156 @@
 package verify
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/compare"
 	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/totals"
 )
 
-// walkVerify names the walks of a verification in metrics and progress. They have
-// no checkpoint.
-const walkVerify = "verify"
-
 // errNotFilled means that there is nothing to compare with yet.
 var errNotFilled = errors.New("its backfill has not reached its end: let larder run or larder sync finish it, then verify")
 
 // verification is one stream being compared with the API.
 type verification struct {
-	pass    *Pass
-	stream  *stream.Stream
-	filled  func() bool
-	kind    interface{ verify(context.Context) error }
-	shape   *compare.Shape
-	started time.Time
+	pass     *Pass
+	source   Source
+	stream   *stream.Stream
+	kind     kind
+	comparer *mapping.Comparer
+	started  time.Time
+	most     int // suspects
 
 	suspects   map[string]*suspect
-	aside      map[string]*suspect // in quarantine when they were seen
 	open       map[string]sinks.Quarantined
 	unreadable bool // rows came whose id cannot be read
-	visiting   bool // another process serves the source
-	most       int  // suspects that are looked at again
-	hints      bool // a full resync may heal what differs
+	unserved   bool // no daemon serves the source
 
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows
 	result    StreamReport
+	ended     bool
 	pages     uint64
 	pace      stream.Pace
-	walked    bool   // the rows of the API have all been compared
 	compared  uint64 // rows of the API so far, those that came twice included
 	tombs     uint64 // tombstones among them
 	expecting uint64 // live rows of the mirror at the start
+	turns     time.Time
+	waiting   int // suspects that wait until turns
 }
 
-// suspect is a row that differed at first sight.
+// kind is how the streams of one kind are asked for.
+type kind interface {
+	filled() bool
+	// compare compares every row of the API, and notes the live rows that it does not show. It
+	// returns how many rows the API has.
+	compare(ctx context.Context) (rows uint64, err error)
+	// ask asks the API for suspects, and returns what it says by id.
+	ask(ctx context.Context, all []*suspect) (map[string]answer, error)
+	// hint is what heals a row that differs.
+	hint() string
+}
+
+// suspect is a row that differed.
 type suspect struct {
-	id     string
-	answer answer
-	extra  bool        // live in the mirror, and not in the list
-	place  totals.Span // where it is asked for: the list's location, the line's day
+	id    string
+	place totals.Span // the day and location of a line of totals
+	last  answer      // what the API said last, the JSON of tombstones only
+	hash  uint64      // of the meaning of its JSON
 }
 
 // answer is what the API says of one row: a live row, a tombstone, or nothing.
 type answer struct {
-	raw []byte // nil: it does not show the row
-	row compare.Row
-	// unsure: the row moved while it was looked for.
-	unsure bool
-	// optional: the mirror need not have it.
-	optional bool
-	// elsewhere: another source of the restaurant answers for the row.
-	elsewhere bool
-	context   map[string]string
+	id        string // empty: it has none, or it cannot be read
+	raw       []byte // nil: the API does not show the row
+	tombstone *mapping.Tombstone
+	context   []string // the values of columns that are not in the row
+	unsure    bool     // the row moved while it was looked for
+	optional  bool     // the mirror need not have it
+	elsewhere bool     // another source of the restaurant lists the row
 }
 
-func (t answer) live() bool { return t.raw != nil && !t.row.Deleted }
-
-// same is true when the API gives the same answer as before.
-func (t answer) same(before answer) bool {
-	if t.unsure || before.unsure || (t.raw == nil) != (before.raw == nil) {
-		return false
+// contextOf are the values of the columns that are not in a row.
+func contextOf(def *registry.Definition, location string) []string {
+	switch def.Kind {
+	case registry.TotalsKind:
+		return def.Columns(location)
+	case registry.MenuKind:
+		return []string{""}
+	default:
+		return def.Polled
 	}
-	return t.raw == nil || compare.Equal(t.raw, before.raw)
 }
 
-func (v *verification) run(ctx context.Context) error {
+// read reads a row of the API.
+func (v *verification) read(raw []byte) answer {
+	a := answer{raw: raw, context: contextOf(v.stream.Def, "")}
+	a.id, a.tombstone = v.comparer.Read(raw, a.context...)
+	return a
+}
+
+func newVerification(p *Pass, s Source, f Stream) *verification {
+	v := &verification{pass: p, source: s, stream: f.Common(), started: time.Now(), most: p.limits.Suspects, suspects: map[string]*suspect{}}
+	given := len(contextOf(v.stream.Def, ""))
+	if v.stream.Def.Kind == registry.TotalsKind {
+		given = 0 // what is given with a line is compared
+	}
+	v.comparer, v.result.Stream = v.stream.Def.Plan.NewComparer(given), v.stream.Def.Name
+	switch f := f.(type) {
+	case *list.List:
+		v.kind = &listKind{v, f}
+	case *reconcile.Proofs:
+		v.kind, v.most = &totalsKind{v, f}, p.limits.lines
+	case *snapshot.Stream:
+		v.kind = &snapshotKind{v, f}
+	case *menus.Stream:
+		v.kind = &menuKind{v}
+	}
+	return v
+}
+
+// do does a part of the verification. The stream has been verified when it leaves no suspects.
+func (v *verification) do(ctx context.Context, part func(context.Context) error) {
+	err := v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	off := ""
+	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
+		off, err = stream.Diagnose(err).Detail, nil
+	}
+	if err != nil || off != "" {
+		clear(v.suspects)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if off != "" {
+		v.result.Off, v.result.OrderingOff = off, true
+	}
+	if v.ended = len(v.suspects) == 0; v.ended {
+		v.result.Err, v.result.Done = err, err == nil
+		v.result.Took = status.Seconds(time.Since(v.started))
+	}
+}
+
+// compareAll compares all rows, and keeps the suspects that still differ at a second look: many
+// have been stored meanwhile.
+func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
 		why, lacks := st.Why(), st.LacksScope(st.Source.Identity())
@@ -94,125 +160,179 @@ func (v *verification) run(ctx context.Context) error {
 	if v.kind == nil {
 		return fmt.Errorf("nothing compares streams of the kind of %s (newVerification)", st.Def.Name)
 	}
-	if !v.filled() {
+	if !v.kind.filled() {
 		return v.unfilled(ctx)
 	}
-	shape, ok := compare.Of(st.Def.Name)
-	if !ok {
-		return fmt.Errorf("no shape is known for the rows of %s", st.Def.Name)
-	}
-	v.shape, v.suspects, v.aside = shape, map[string]*suspect{}, map[string]*suspect{}
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
-	if err := v.kind.verify(ctx); err != nil {
+	rows, err := v.kind.compare(ctx)
+	if err != nil {
 		return err
 	}
-	return v.tellQuarantine(ctx)
-}
-
-// newVerification makes what verifies a stream of its kind.
-func newVerification(p *Pass, f verified, visiting bool) *verification {
-	v := &verification{pass: p, stream: f.Common(), started: time.Now(), most: p.limits.Suspects, visiting: visiting}
-	v.result.Stream = v.stream.Def.Name
-	switch f := f.(type) {
-	case *list.List:
-		v.kind, v.filled, v.hints = &listCheck{v, f}, f.Filled, true
-	case *reconcile.Proofs:
-		v.kind, v.filled, v.most = &totalsCheck{verification: v, totals: f}, f.Filled, p.limits.lines
-	case *snapshot.Stream:
-		v.kind, v.filled = &wholeCheck{v, f}, f.Filled
-	case *menus.Stream:
-		v.kind, v.filled = &menuCheck{v, f}, f.Filled
-		v.hints = true
+	v.count(func(r *StreamReport) { r.Rows = rows })
+	if err := v.compareAgain(ctx, false); err != nil || len(v.suspects) > 0 {
+		return err
 	}
-	return v
+	v.tellQuarantine()
+	return nil
 }
 
-func (v *verification) business() string { return v.stream.Source.Business() }
+// judge compares the suspects once more, and reports those that still differ.
+func (v *verification) judge(ctx context.Context) error {
+	if err := v.compareAgain(ctx, true); err != nil {
+		return err
+	}
+	v.tellQuarantine()
+	return nil
+}
+
+// unfilled is why a stream has nothing to be compared with yet. Orders placed through the
+// key have no backfill while online ordering is off: the service then says so.
+func (v *verification) unfilled(ctx context.Context) error {
+	if v.stream.Def.ByKey {
+		page, err := v.stream.Def.List(ctx, v.stream.Source.Lanes.Backfill, api.ListQuery{UpdatedSince: v.stream.Source.ServiceNow()})
+		if err != nil {
+			return err
+		}
+		page.Release()
+	}
+	return errNotFilled
+}
+
+// compareRows compares rows of the API with the stored ones, in order of id, which
+// is how they lie in the warehouse.
+func (v *verification) compareRows(ctx context.Context, rows map[string]answer, place func(id string) totals.Span) error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
+		stored, err := v.storedRows(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if len(v.differences(rows[id], stored[id])) > 0 {
+				s := v.suspect(id, place(id))
+				s.last = rows[id].kept()
+			}
+		}
+	}
+	return nil
+}
+
+// nowhere is the place of rows that are found by their id.
+func nowhere(string) totals.Span { return totals.Span{} }
+
+// suspect notes a row to compare again, as many as there is room for.
+func (v *verification) suspect(id string, place totals.Span) *suspect {
+	s := v.suspects[id]
+	if s != nil {
+		return s
+	}
+	s = &suspect{id: id, place: place}
+	// Rows in quarantine are not judged, unless their entry is closed meanwhile.
+	if _, open := v.open[id]; !open && len(v.suspects) >= v.most+len(v.open) {
+		v.count(func(r *StreamReport) { r.Unjudged++ })
+		return s
+	}
+	v.suspects[id] = s
+	return s
+}
+
+// compareAgain compares the suspects again. What is stored is read first: a row that the API
+// shows as it did before was not another one in between. What still differs is reported when
+// it is to be judged, and stays a suspect else.
+func (v *verification) compareAgain(ctx context.Context, judge bool) error {
+	if err := v.readQuarantine(ctx); err != nil {
+		return err
+	}
+	maps.DeleteFunc(v.suspects, func(id string, _ *suspect) bool { _, open := v.open[id]; return open })
+	if len(v.suspects) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(v.suspects))
+	all := make([]*suspect, len(ids))
+	for i, id := range ids {
+		all[i] = v.suspects[id]
+	}
+	stored, err := v.storedRows(ctx, ids)
+	if err != nil {
+		return err
+	}
+	answers, err := v.kind.ask(ctx, all)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		a, before := answers[s.id], s.hash
+		found := v.differences(a, stored[s.id])
+		s.last, s.hash = a.kept(), hash(a.raw)
+		switch {
+		case !a.unsure && len(found) == 0:
+			delete(v.suspects, s.id)
+			v.count(func(r *StreamReport) { r.Settled++ })
+		case !judge:
+		case a.unsure || s.hash != before:
+			delete(v.suspects, s.id)
+			v.count(func(r *StreamReport) { r.Moving++ })
+			v.pass.tell(v.finding(FoundMoving, s.id))
+		default:
+			delete(v.suspects, s.id)
+			v.differs(s.id, found)
+		}
+	}
+	return nil
+}
+
+var seed = maphash.MakeSeed()
+
+// hash is the same for JSON of the same meaning, and 0 for none.
+func hash(raw []byte) uint64 {
+	if raw == nil {
+		return 0
+	}
+	return maphash.String(seed, mapping.Canonical(raw))
+}
+
+// kept is what is kept of an answer: not the JSON of a live row, which may be large.
+func (a answer) kept() answer {
+	if a.raw = bytes.Clone(a.raw); a.tombstone == nil {
+		a.raw = nil
+	}
+	return a
+}
+
+// storedRows reads stored rows by id.
+func (v *verification) storedRows(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
+	rows, err := sinks.RowsByID(ctx, v.stream.Source.Sink, v.stream.Def.Name, v.stream.Source.Business(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored rows: %w", err)
+	}
+	return rows, nil
+}
 
 // ownQuery selects the live rows that the source wrote last.
 func (v *verification) ownQuery() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.business(), Source: v.stream.Source.Name}
+	return sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.stream.Source.Business(), Source: v.stream.Source.Name}
 }
 
-func (v *verification) sink() sinks.Sink { return v.stream.Source.Sink }
-
-// count changes the result.
-func (v *verification) count(change func(*StreamReport)) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	change(&v.result)
-}
-
-// snapshot is the result so far.
-func (v *verification) snapshot() StreamReport {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	r := v.result
-	if !v.walked {
-		r.Rows = v.compared
+// extras finds the live rows of the mirror that the API did not show.
+func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, shown func(id string) bool) error {
+	q.Limit = v.pass.limits.Page
+	for rows, err := range sinks.LivePages(ctx, v.stream.Source.Sink, q) {
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			if !shown(r.ID) {
+				v.suspect(r.ID, totals.Span{})
+			}
+		}
 	}
-	r.Took = status.Seconds(time.Since(v.started))
-	return r
-}
-
-// took counts a page of the API.
-func (v *verification) took(rows, tombstones int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.walked {
-		return
-	}
-	v.pages++
-	v.pace.Page(time.Now())
-	v.compared += uint64(rows)
-	v.tombs += uint64(tombstones)
-}
-
-// expect notes how many rows are to come.
-func (v *verification) expect(rows uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.expecting = rows
-}
-
-// ended notes that all rows of the API have been compared, n different ones.
-func (v *verification) ended(n uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.walked, v.result.Rows = true, n
-}
-
-// progress is how far the comparison is; the rows to come are those that the
-// mirror has.
-func (v *verification) progress() *status.Progress {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	p := &status.Progress{Walk: walkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting}
-	if p.TotalRows > 0 {
-		p.RequestsLeft = stream.RequestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = status.Seconds(max(v.stream.Source.Lanes.Expect(int(p.RequestsLeft)), v.pace.Left(p.RequestsLeft)))
-	}
-	return p
-}
-
-// suspect notes a row to look at again, as many as there is room for.
-func (v *verification) suspect(s *suspect) {
-	if _, open := v.open[s.id]; open {
-		v.aside[s.id] = s
-		return
-	}
-	if _, known := v.suspects[s.id]; !known && len(v.suspects) >= v.most {
-		v.count(func(r *StreamReport) { r.Unjudged++ })
-		return
-	}
-	v.suspects[s.id] = s
+	return nil
 }
 
 // readQuarantine reads the open entries of the stream.
 func (v *verification) readQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.Source.Name, v.stream.Def.Name)
+	entries, err := v.stream.Source.Sink.Quarantine(ctx, v.stream.Source.Name, v.stream.Def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine: %w", err)
 	}
@@ -223,165 +343,18 @@ func (v *verification) readQuarantine(ctx context.Context) error {
 	return nil
 }
 
-// tellQuarantine lists the open entries as they are at the end.
-func (v *verification) tellQuarantine(ctx context.Context) error {
-	entries, err := v.sink().Quarantine(ctx, v.stream.Source.Name, v.stream.Def.Name)
-	if err != nil {
-		return fmt.Errorf("read the quarantine: %w", err)
-	}
+// tellQuarantine lists the open entries, as the last look at the suspects found them.
+func (v *verification) tellQuarantine() {
 	anonymous := false
-	for _, q := range entries {
+	for _, key := range slices.Sorted(maps.Keys(v.open)) {
+		q := v.open[key]
 		anonymous = anonymous || q.ID == ""
 		f := v.finding(FoundQuarantined, q.ID)
 		f.Field, f.Reason = q.Field, q.Reason
 		v.pass.tell(f)
 	}
-	v.count(func(r *StreamReport) { r.InQuarantine = uint64(len(entries)) })
+	v.count(func(r *StreamReport) { r.InQuarantine = uint64(len(v.open)) })
 	if v.unreadable && !anonymous {
 		v.differs("", wholeRow("a row whose id cannot be read", "no entry in quarantine"))
 	}
-	return nil
-}
-
-func (v *verification) finding(kind, id string) Finding {
-	return Finding{Kind: kind, Source: v.stream.Source.Name, Stream: v.stream.Def.Name, ID: id}
-}
-
-// The bounds of what is reported of one row.
-const (
-	maxFields = 20
-	maxBytes  = 2000
-)
-
-// differs reports the differences of one row.
-func (v *verification) differs(id string, found []compare.Difference) {
-	v.count(func(r *StreamReport) { r.Differences++ })
-	v.tellDifferences(FoundDifference, id, found, v.hint(found))
-}
-
-func (v *verification) tellDifferences(kind, id string, found []compare.Difference, hint string) {
-	for i, d := range found {
-		f := v.finding(kind, id)
-		f.Field, f.Column, f.API, f.Mirror, f.Hint = d.Field, d.Column, excerptJSON(d.API), excerptJSON(d.Mirror), hint
-		if i == maxFields {
-			f.Field, f.Column, f.API, f.Mirror = fmt.Sprintf("%d more fields", len(found)-i), false, nil, nil
-		}
-		v.pass.tell(f)
-		if i == maxFields {
-			return
-		}
-	}
-}
-
-// hint says what heals a difference that stood through an incremental walk.
-func (v *verification) hint(found []compare.Difference) string {
-	if !v.hints {
-		return ""
-	}
-	for _, d := range found {
-		if !d.Column {
-			return hintResync
-		}
-	}
-	return hintColumns
-}
-
-const (
-	hintResync  = "no incremental walk brings this; a full resync does: larder sync --full"
-	hintColumns = "the typed columns are not what the stored row says; a full resync writes them anew (larder sync --full), and what differs then is a mistake of Larder: please report it"
-)
-
-// excerptJSON cuts a long value, which becomes a text.
-func excerptJSON(value string) json.RawMessage {
-	if len(value) > maxBytes {
-		value = textJSON(value[:maxBytes] + "…")
-	}
-	if value == "" {
-		return nil
-	}
-	return json.RawMessage(value)
-}
-
-// instantIn reads an instant as columns show it, zero for none.
-func instantIn(text string) time.Time {
-	t, err := time.Parse(instantColumn, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-func textJSON(text string) string {
-	b, err := json.Marshal(text)
-	if err != nil {
-		return `""` // cannot be: it is a text
-	}
-	return string(b)
-}
-
-// differences compares what the API says of a row with what is stored.
-func (v *verification) differences(t answer, stored *sinks.StoredRow) []compare.Difference {
-	switch {
-	case stored == nil && (t.raw == nil || t.optional):
-		return nil
-	case stored == nil:
-		return wholeRow(stateOf(t), absent)
-	case t.live() && stored.Removed:
-		return wholeRow(stateOf(t), removed(stored.Reason))
-	case t.live():
-		return v.shape.Live(t.raw, stored.Raw, stored.Columns, t.context)
-	case t.elsewhere:
-		return nil
-	case !stored.Removed:
-		return wholeRow(stateOf(t), "live")
-	case t.raw == nil:
-		return nil // live on neither side
-	default:
-		return tombstoneDifferences(t.row, stored)
-	}
-}
-
-const absent = "absent"
-
-func removed(reason string) string { return "removed: " + reason }
-
-func stateOf(t answer) string {
-	switch {
-	case t.raw == nil:
-		return absent
-	case t.row.Deleted:
-		return removed(t.row.Reason)
-	default:
-		return "live"
-	}
-}
-
-func wholeRow(api, mirror string) []compare.Difference {
-	return []compare.Difference{{API: textJSON(api), Mirror: textJSON(mirror)}}
-}
-
-// tombstoneDifferences compares a tombstone with the removed row.
-func tombstoneDifferences(row compare.Row, stored *sinks.StoredRow) []compare.Difference {
-	var found []compare.Difference
-	if row.Reason != stored.Reason {
-		found = append(found, compare.Difference{Field: "reason", API: textJSON(row.Reason), Mirror: textJSON(stored.Reason)})
-	}
-	at := ""
-	if !stored.DeletedAt.IsZero() {
-		at = stored.DeletedAt.UTC().Format(instantColumn)
-	}
-	if row.DeletedAt != at {
-		found = append(found, compare.Difference{Field: "deleted_at", API: instantJSON(row.DeletedAt), Mirror: instantJSON(at)})
-	}
-	return found
-}
-
-// instantColumn is how columns show instants.
-const instantColumn = "2006-01-02T15:04:05.000000Z"
-
-func instantJSON(text string) string {
-	if text == "" {
-		return "null"
-	}
-	return textJSON(text)
 }

@@ -2,78 +2,130 @@ package verify
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 
-	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/snapshot"
-	"github.com/larder-sync/larder/syncer/spool"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
-// wholeCheck verifies a list without a cursor, or the key.
-type wholeCheck struct {
+// snapshotKind verifies a list without a cursor, or the key.
+type snapshotKind struct {
 	*verification
-	whole *snapshot.Stream
+	list *snapshot.Stream
 }
 
-func (v *wholeCheck) verify(ctx context.Context) (err error) {
-	seen := spool.New("", v.pass.limits.IDs)
-	defer func() { err = errors.Join(err, seen.Close()) }()
-	rows, err := v.wholeNow(ctx)
+func (k *snapshotKind) filled() bool { return true }
+func (k *snapshotKind) hint() string { return hintResync }
+
+func (k *snapshotKind) compare(ctx context.Context) (uint64, error) {
+	rows, err := k.rows(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for id := range rows {
-		if err := seen.Add(id); err != nil {
-			return err
-		}
+	if err := k.compareRows(ctx, rows, nowhere); err != nil {
+		return 0, err
 	}
-	if err := v.compareRows(ctx, rows, func(string) totals.Span { return totals.Span{} }, neverStale); err != nil {
-		return err
-	}
-	if err := v.extras(ctx, v.ownQuery(), seen, func(string) string { return "" }); err != nil {
-		return err
-	}
-	return v.again(ctx, opinion{ask: v.askWhole, pass: v.replaceNow})
+	return uint64(len(rows)), k.extras(ctx, k.ownQuery(), func(id string) bool { return rows[id].raw != nil })
 }
 
-// wholeNow asks for the whole list.
-func (v *wholeCheck) wholeNow(ctx context.Context) (map[string]answer, error) {
-	raws, _, err := v.whole.Ask(ctx, v.stream.Source.Lanes.Backfill)
+// rows asks for the whole list.
+func (k *snapshotKind) rows(ctx context.Context) (map[string]answer, error) {
+	raws, _, err := k.list.Ask(ctx, k.stream.Source.Lanes.Backfill)
 	if err != nil {
 		return nil, err
 	}
-	v.took(len(raws), 0)
+	k.took(len(raws), 0)
 	rows := make(map[string]answer, len(raws))
 	for _, raw := range raws {
-		row := v.shape.Read(raw)
-		if row.ID == "" {
-			v.unreadable = true
-			continue
+		a := k.read(raw)
+		if k.unreadable = k.unreadable || a.id == ""; a.id != "" {
+			rows[a.id] = a
 		}
-		rows[row.ID] = answer{raw: raw, row: row}
 	}
 	return rows, nil
 }
 
-func (v *wholeCheck) askWhole(ctx context.Context, all []*suspect) error {
-	rows, err := v.wholeNow(ctx)
+func (k *snapshotKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
+	rows, err := k.rows(ctx)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return rows, k.markElsewhere(ctx, rows, all)
+}
+
+// markElsewhere marks the suspects that the API does not show to this source, and another
+// source of the restaurant lists.
+func (v *verification) markElsewhere(ctx context.Context, answers map[string]answer, all []*suspect) error {
+	if !slices.ContainsFunc(all, func(s *suspect) bool { return answers[s.id].raw == nil }) {
+		return nil
+	}
+	elsewhere, err := v.source.Elsewhere(ctx, v.stream.Def.Name)
+	if err != nil {
+		return fmt.Errorf("read what other sources of the restaurant list: %w", err)
 	}
 	for _, s := range all {
-		s.answer = rows[s.id]
-		if s.answer.raw == nil && v.whole.Elsewhere(s.id) {
-			s.answer.elsewhere = true
+		if answers[s.id].raw == nil && elsewhere[s.id] {
+			answers[s.id] = answer{id: s.id, elsewhere: true}
 		}
 	}
 	return nil
 }
 
-// replaceNow stores the list as it is now.
-func (v *wholeCheck) replaceNow(ctx context.Context, _ []*suspect) error {
-	if v.visiting {
-		return v.othersWalk(ctx, schedule.Snapshots)
+// menuKind verifies the menus of a source's locations. It asks for each of them whole: a
+// walk believes the ETag, and this is what looks whether it was right to.
+type menuKind struct{ *verification }
+
+func (k *menuKind) filled() bool { return true }
+func (k *menuKind) hint() string { return hintResync }
+
+func (k *menuKind) compare(ctx context.Context) (uint64, error) {
+	shown := map[string]bool{}
+	for _, location := range k.wanted() {
+		a, err := k.menuOf(ctx, location)
+		if err != nil {
+			return 0, err
+		}
+		if a.raw == nil {
+			continue
+		}
+		shown[location] = true
+		if err := k.compareRows(ctx, map[string]answer{location: a}, nowhere); err != nil {
+			return 0, err
+		}
 	}
-	return v.whole.Renew(ctx)
+	return uint64(len(shown)), k.extras(ctx, k.ownQuery(), func(id string) bool { return shown[id] })
+}
+
+func (k *menuKind) wanted() []string {
+	return k.stream.Source.Usable(k.stream.Source.Identity())
+}
+
+// menuOf asks for the menu of a location; it is no row when the service has none.
+func (k *menuKind) menuOf(ctx context.Context, location string) (answer, error) {
+	m, err := k.stream.Def.Menu(ctx, k.stream.Source.Lanes.Backfill, location, "")
+	if api.IsNotFound(err) {
+		return answer{}, nil
+	}
+	if err != nil {
+		return answer{}, fmt.Errorf("location %s: %w", location, err)
+	}
+	defer m.Release()
+	k.took(1, 0)
+	return answer{id: location, raw: m.Raw, context: contextOf(k.stream.Def, location)}, nil
+}
+
+func (k *menuKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
+	answers, wanted := map[string]answer{}, k.wanted()
+	for _, s := range all {
+		if !slices.Contains(wanted, s.id) {
+			continue
+		}
+		a, err := k.menuOf(ctx, s.id)
+		if err != nil {
+			return nil, err
+		}
+		answers[s.id] = a
+	}
+	return answers, k.markElsewhere(ctx, answers, all)
 }

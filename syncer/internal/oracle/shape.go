@@ -1,4 +1,4 @@
-package compare
+package oracle
 
 import (
 	"fmt"
@@ -48,7 +48,6 @@ type column struct {
 
 // Shape is how the rows of one stream lie in columns.
 type Shape struct {
-	id      []string // path of the field that identifies the row; nil for none
 	columns []column
 	beside  []string // columns of which the row says nothing, and that are not compared
 }
@@ -69,8 +68,8 @@ func Of(stream string) (*Shape, bool) {
 	return s, true
 }
 
-// add takes a line of a shape: path, kind, and "id" where the field identifies the
-// row. A field named id is every table's second column, and none of its own.
+// add takes a line of a shape: path and kind. A field named id is every table's second column,
+// and none of its own.
 func (s *Shape) add(line []string) {
 	c := column{kind: kind(line[1])}
 	if c.kind == beside {
@@ -85,9 +84,6 @@ func (s *Shape) add(line []string) {
 			st = step{name: list, form: array}
 		}
 		c.steps = append(c.steps, st)
-	}
-	if len(line) > 2 {
-		s.id = strings.Split(line[0], ".")
 	}
 	if c.name = columnName(c.steps); c.name != "id" {
 		s.columns = append(s.columns, c)

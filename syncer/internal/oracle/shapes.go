@@ -1,4 +1,4 @@
-package compare
+package oracle
 
 // shapes are the rows of api.md, "Resources and their fields": one line for each
 // field that has a column, with its kind. A name with [] is an array, one with {a,b}
@@ -8,7 +8,7 @@ package compare
 // as null, and only a column that can hold null equals it.
 var shapes = map[string]string{
 	"api_keys": `
-		app.id                           text id
+		app.id                           text
 		app.name                         text
 		app.mode                         text
 		business.name                    text
@@ -23,7 +23,7 @@ var shapes = map[string]string{
 		webhook.configured               boolean`,
 
 	"locations": `
-		id                               text id
+		id                               text
 		name                             text
 		address                          text
 		city                             text
@@ -63,11 +63,11 @@ var shapes = map[string]string{
 		opening_hours.exceptions[].reason text`,
 
 	"allergens": `
-		code                             text id
+		code                             text
 		name                             text`,
 
 	"categories": `
-		id                               text id
+		id                               text
 		location_id                      text
 		name                             text
 		image_url                        text
@@ -76,7 +76,7 @@ var shapes = map[string]string{
 		updated_at                       instant`,
 
 	"products": `
-		id                               text id
+		id                               text
 		location_id                      text
 		category_id                      text
 		name                             text
@@ -112,7 +112,7 @@ var shapes = map[string]string{
 		updated_at                       instant`,
 
 	"ingredients": `
-		id                               text id
+		id                               text
 		location_id                      text
 		name                             text
 		unit                             text
@@ -132,7 +132,7 @@ var shapes = map[string]string{
 		updated_at                       instant`,
 
 	"sales_orders": `
-		id                               text id
+		id                               text
 		number                           text
 		location_id                      text
 		channel                          text
@@ -198,7 +198,7 @@ var shapes = map[string]string{
 
 	"menus": `
 		etag                                              beside
-		location_id                                       text id
+		location_id                                       text
 		currency                                          text
 		updated_at                                        instant
 		categories[].id                                   text
@@ -233,7 +233,7 @@ var shapes = map[string]string{
 
 	"online_orders": `
 		via                              beside
-		id                               text id
+		id                               text
 		external_id                      text
 		number                           text
 		pickup_code                      text

@@ -1,0 +1,160 @@
+package mapping
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Canonical is the same text for JSON of the same meaning, but for how numbers are written; what
+// is no JSON stays as it is.
+func Canonical(raw []byte) string {
+	v, err := parse(raw)
+	if err != nil {
+		return string(raw)
+	}
+	return Literal(v)
+}
+
+// parse reads one JSON value, its numbers as they are written. Of names that come twice the
+// last counts.
+func parse(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("not JSON: something follows the value")
+	}
+	return v, nil
+}
+
+// Literal is the JSON of a value, the names of objects in order.
+func Literal(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "null" // cannot be: it is a text, or was parsed
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// jsonDifferences are the paths at which two JSON values differ in meaning: order of names and
+// white space do not count, numbers count by value.
+func jsonDifferences(api, mirror []byte) []Difference {
+	if bytes.Equal(api, mirror) {
+		return nil
+	}
+	a, errA := parse(api)
+	m, errM := parse(mirror)
+	if errA == nil && errM == nil {
+		return appendDifferences(nil, "", a, m)
+	}
+	d := Difference{API: string(api), Mirror: string(mirror)}
+	if errA != nil {
+		d.API = Literal(d.API)
+	}
+	if errM != nil {
+		d.Mirror = Literal(d.Mirror)
+	}
+	return []Difference{d}
+}
+
+// appendDifferences walks two values side by side.
+func appendDifferences(found []Difference, path string, a, m any) []Difference {
+	switch a := a.(type) {
+	case map[string]any:
+		if m, ok := m.(map[string]any); ok {
+			names := maps.Clone(a)
+			maps.Copy(names, m)
+			for _, name := range slices.Sorted(maps.Keys(names)) {
+				va, inA := a[name]
+				vm, inM := m[name]
+				found = appendMember(found, join(path, name), va, vm, inA, inM)
+			}
+			return found
+		}
+	case []any:
+		if m, ok := m.([]any); ok {
+			for i := range max(len(a), len(m)) {
+				var va, vm any
+				inA, inM := i < len(a), i < len(m)
+				if inA {
+					va = a[i]
+				}
+				if inM {
+					vm = m[i]
+				}
+				found = appendMember(found, join(path, strconv.Itoa(i)), va, vm, inA, inM)
+			}
+			return found
+		}
+	case json.Number:
+		if m, ok := m.(json.Number); ok && sameNumber(string(a), string(m)) {
+			return found
+		}
+	default:
+		if a == m { // nil, bool or string
+			return found
+		}
+	}
+	return append(found, Difference{Field: path, API: Literal(a), Mirror: Literal(m)})
+}
+
+// appendMember compares a member of two objects or arrays, which one of them may lack.
+func appendMember(found []Difference, path string, a, m any, inAPI, inMirror bool) []Difference {
+	switch {
+	case !inAPI:
+		return append(found, Difference{Field: path, Mirror: Literal(m)})
+	case !inMirror:
+		return append(found, Difference{Field: path, API: Literal(a)})
+	}
+	return appendDifferences(found, path, a, m)
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// sameNumber compares by value; what no column can hold is compared as written.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, ok := rational(a)
+	if !ok {
+		return false
+	}
+	y, ok := rational(b)
+	return ok && x.Cmp(y) == 0
+}
+
+// maxExponent bounds the exponents that are calculated with: no column holds more.
+const maxExponent = 60
+
+// rational reads a number of JSON, of a sensible size.
+func rational(s string) (*big.Rat, bool) {
+	_, exponent, scientific := strings.Cut(strings.ToLower(s), "e")
+	if scientific {
+		if e, err := strconv.Atoi(exponent); err != nil || e > maxExponent || e < -maxExponent {
+			return nil, false
+		}
+	}
+	if len(s) > 200 {
+		return nil, false
+	}
+	return new(big.Rat).SetString(s)
+}

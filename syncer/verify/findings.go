@@ -1,0 +1,128 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+)
+
+func (v *verification) finding(kind, id string) Finding {
+	return Finding{Kind: kind, Source: v.stream.Source.Name, Stream: v.stream.Def.Name, ID: id}
+}
+
+// The bounds of what is reported of one row.
+const (
+	maxFields = 20
+	maxBytes  = 2000
+)
+
+// differs reports the differences of one row.
+func (v *verification) differs(id string, found []mapping.Difference) {
+	v.count(func(r *StreamReport) { r.Differences++ })
+	hint := v.hint(found)
+	for i, d := range found {
+		f := v.finding(FoundDifference, id)
+		f.Hint = hint
+		if i == maxFields {
+			f.Field = fmt.Sprintf("%d more fields", len(found)-i)
+			v.pass.tell(f)
+			return
+		}
+		f.Field, f.Column, f.API, f.Mirror = d.Field, d.Column, excerpt(d.API), excerpt(d.Mirror)
+		v.pass.tell(f)
+	}
+}
+
+const (
+	hintResync  = "no incremental walk brings this; a full resync does: larder sync --full"
+	hintTotals  = "days before yesterday, and single locations, are asked for again in the nightly deep run, days before the last 92 in the next full resync; larder reconcile --from and --to asks for them at once"
+	hintColumns = "the typed columns are not what the stored row says; a full resync writes them anew (larder sync --full), and what differs then is a mistake of Larder: please report it"
+)
+
+// hint is what heals a difference.
+func (v *verification) hint(found []mapping.Difference) string {
+	columns := true
+	for _, d := range found {
+		columns = columns && d.Column
+	}
+	switch {
+	case columns:
+		return hintColumns
+	case v.unserved:
+		return fmt.Sprintf("no process serves source %s, so that what changed since its last walk differs as well: let larder run or larder sync bring it, then verify again", v.stream.Source.Name)
+	default:
+		return v.kind.hint()
+	}
+}
+
+// excerpt cuts a long value, which becomes a text.
+func excerpt(value string) json.RawMessage {
+	if len(value) > maxBytes {
+		value = mapping.Literal(value[:maxBytes] + "…")
+	}
+	if value == "" {
+		return nil
+	}
+	return json.RawMessage(value)
+}
+
+// differences compares what the API says of a row with what is stored.
+func (v *verification) differences(a answer, stored *sinks.StoredRow) []mapping.Difference {
+	live := a.raw != nil && a.tombstone == nil
+	switch {
+	case stored == nil && (a.raw == nil || a.optional):
+		return nil
+	case stored == nil:
+		return wholeRow(a.state(), "absent")
+	case live && stored.Removed:
+		return wholeRow(a.state(), removed(stored.Reason))
+	case live:
+		return v.comparer.Differences(a.raw, stored, a.context...)
+	case a.elsewhere:
+		return nil
+	case !stored.Removed:
+		return wholeRow(a.state(), "live")
+	case a.raw == nil:
+		return nil // live on neither side
+	default:
+		return tombstoneDifferences(a.tombstone, stored)
+	}
+}
+
+func removed(reason string) string { return "removed: " + reason }
+
+func (a answer) state() string {
+	switch {
+	case a.raw == nil:
+		return "absent"
+	case a.tombstone != nil:
+		return removed(a.tombstone.Reason)
+	default:
+		return "live"
+	}
+}
+
+func wholeRow(api, mirror string) []mapping.Difference {
+	return []mapping.Difference{{API: mapping.Literal(api), Mirror: mapping.Literal(mirror)}}
+}
+
+// tombstoneDifferences compares a tombstone with the removed row.
+func tombstoneDifferences(t *mapping.Tombstone, stored *sinks.StoredRow) (found []mapping.Difference) {
+	if t.Reason != stored.Reason {
+		found = append(found, mapping.Difference{Field: "reason", API: mapping.Literal(t.Reason), Mirror: mapping.Literal(stored.Reason)})
+	}
+	if !t.DeletedAt.Equal(stored.DeletedAt) {
+		found = append(found, mapping.Difference{Field: "deleted_at", API: instant(t.DeletedAt), Mirror: instant(stored.DeletedAt)})
+	}
+	return found
+}
+
+func instant(at time.Time) string {
+	if at.IsZero() {
+		return "null"
+	}
+	return mapping.Literal(at.UTC().Format(mapping.InstantColumn))
+}

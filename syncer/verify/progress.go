@@ -1,0 +1,74 @@
+package verify
+
+import (
+	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// count changes the result.
+func (v *verification) count(change func(*StreamReport)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change(&v.result)
+}
+
+// snapshot is the result so far.
+func (v *verification) snapshot() StreamReport {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	r := v.result
+	if r.Rows == 0 {
+		r.Rows = v.compared
+	}
+	if !v.ended {
+		r.Took = status.Seconds(time.Since(v.started))
+	}
+	return r
+}
+
+// expect notes how many rows are to come.
+func (v *verification) expect(rows uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.expecting = rows
+}
+
+// took counts a page of the API, until all rows have been compared.
+func (v *verification) took(rows, tombstones int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.result.Rows > 0 {
+		return
+	}
+	v.pages++
+	v.pace.Page(time.Now())
+	v.compared += uint64(rows)
+	v.tombs += uint64(tombstones)
+}
+
+// expectTurns notes until when the suspects wait.
+func (v *verification) expectTurns(until time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.turns, v.waiting = until, len(v.suspects)
+}
+
+// progress is how far the comparison is, nil when it has ended; the rows to come are those
+// that the mirror has.
+func (v *verification) progress() *status.Progress {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := &status.Progress{Walk: status.WalkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting, Suspects: v.waiting}
+	switch {
+	case v.ended:
+		return nil
+	case v.waiting > 0:
+		p.ExpectedLeft = status.Seconds(max(time.Until(v.turns), 0))
+	case p.TotalRows > 0:
+		p.RequestsLeft = stream.RequestsLeft(p.TotalRows, p.Rows, v.tombs)
+		p.ExpectedLeft = status.Seconds(max(v.stream.Source.Lanes.Expect(int(p.RequestsLeft)), v.pace.Left(p.RequestsLeft)))
+	}
+	return p
+}
