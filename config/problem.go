@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 // Problem is one thing wrong with a configuration.
@@ -36,6 +38,9 @@ type Error struct {
 	// LogFormat is log.format as far as it could be read: the error itself is logged in it.
 	LogFormat string
 }
+
+// ExitCode is that of a command whose configuration cannot be used.
+func (e *Error) ExitCode() int { return exit.Usage }
 
 func (e *Error) Error() string {
 	if len(e.Problems) == 1 {

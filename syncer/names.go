@@ -37,6 +37,10 @@ type (
 
 	// StreamOutcome is what the report of a pass tells of a stream.
 	StreamOutcome = status.StreamOutcome
+	// Outcomer is the report of a stream.
+	Outcomer = status.Outcomer
+	// Failure is what went wrong with a source or a stream.
+	Failure = status.Failure
 	// SourceOutcome is what it tells of a source.
 	SourceOutcome[S status.Outcomer] = status.SourceOutcome[S]
 
@@ -129,3 +133,6 @@ const (
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any.
 var ProofOf = reconcile.ProofOf
+
+// FailureOf is the failure of an error, nil without one.
+func FailureOf(err error) *Failure { return status.FailureOf(err) }

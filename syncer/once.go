@@ -138,23 +138,16 @@ func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 	}
 	connect := func(ctx context.Context) error { return o.source.Protected(ctx, "probe", o.source.key.connect) }
 	if err := o.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {
-		r.State, r.Err = o.source.condition.View().State, err
+		r.Fail(o.source.condition.View().State, err)
 		return r
 	}
 	r.State = o.source.condition.View().State
-	r.Err = o.configurationError()
+	r.Err = status.FailureOf(o.configurationError())
 	reports := make([]*StreamReport, len(o.source.streams))
 	var passes sync.WaitGroup
 	for i, st := range o.source.streams {
 		if st.Common().Chosen(sel.Streams) {
-			passes.Go(func() {
-				name := st.Common().Def.Name
-				reports[i] = &StreamReport{StreamOutcome: status.StreamOutcome{Stream: name}}
-				reports[i].Err = o.source.Protected(ctx, name, func(ctx context.Context) error {
-					reports[i] = o.onceOf(ctx, st, sel, before[i])
-					return reports[i].Err
-				})
-			})
+			passes.Go(func() { reports[i] = o.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
 	passes.Wait()
@@ -179,18 +172,19 @@ func (o *passes) configurationError() error {
 // source began.
 func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
 	st := f.Common()
-	r := &StreamReport{}
-	r.Stream = st.Def.Name
-	defer func() { r.InQuarantine = uint64(st.Writer.QuarantinedCount()) }()
-	if st.Off() {
-		r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
-		return r
+	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
+	err := o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error {
+		if st.Off() {
+			r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
+			return nil
+		}
+		return o.pass(ctx, f, sel)
+	})
+	r.Counts, r.InQuarantine = st.Writer.Counts().Minus(before), uint64(st.Writer.QuarantinedCount())
+	if r.Off == "" && api.IsAPIDisabled(err) {
+		r.Off, r.OrderingOff, err = stream.Diagnose(err).Detail, true, nil
 	}
-	r.Err = o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error { return o.pass(ctx, f, sel) })
-	r.Counts = st.Writer.Counts().Minus(before)
-	if api.IsAPIDisabled(r.Err) {
-		r.Off, r.OrderingOff, r.Err = stream.Diagnose(r.Err).Detail, true, nil
-	}
+	r.Err = status.FailureOf(err)
 	return r
 }
 
@@ -209,12 +203,15 @@ func (o *passes) pass(ctx context.Context, f follower, sel Selection) error {
 // onceServed is once, ended when the source is over.
 func (o *passes) onceServed(ctx context.Context, sel Selection) SourceReport {
 	ctx, leave, err := o.source.life.enter(ctx)
+	r := SourceReport{Source: o.source.cfg.Name}
 	if err != nil {
-		return SourceReport{Source: o.source.cfg.Name, State: o.source.condition.View().State, Err: err}
+		r.Fail(o.source.condition.View().State, err)
+		return r
 	}
 	defer leave()
 	if err := o.source.syncer.leases.Await(ctx, o.source.cfg.Name); err != nil {
-		return SourceReport{Source: o.source.cfg.Name, State: status.StateWaiting, Err: err}
+		r.Fail(status.StateWaiting, err)
+		return r
 	}
 	o.source.holding.held()
 	return o.once(ctx, sel)

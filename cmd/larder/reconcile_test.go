@@ -46,7 +46,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
 			{Day: "2026-03-29", Location: "l1", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnproven, Reason: "no answer", AskedAt: asked},
 		},
-	}, {Source: "bar", Err: errors.New("key refused")}}}
+	}, {Source: "bar", Err: syncer.FailureOf(errors.New("key refused"))}}}
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
 	verdicts := &verdictLines{printer: p}

@@ -67,7 +67,8 @@ func newRoot(g *globals) *cobra.Command {
 into ClickHouse: a remote one, or the engine that it carries itself.
 
 Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration;
-3 the API refused (key, scope); 4 the warehouse could not be reached.`,
+3 the API refused (key, scope); 4 the warehouse could not be reached. Of several the
+largest counts.`,
 		Example: `  larder demo                       everything at once, on invented restaurants
   larder check --config larder.yaml is the configuration right, and do the keys work?
   larder run --config larder.yaml   the daemon

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
@@ -82,10 +81,7 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 		out = show.lines() // above the bars
 	}
 	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
-	report, err := a.Verify(cmd.Context(), sel, wait, control.Verifying{
-		Found:    p.print,
-		Progress: func(v syncer.VerifyProgress) { show.update(v.Status) },
-	})
+	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v syncer.VerifyProgress) { show.update(v.Status) })
 	show.end()
 	p.out = g.out
 	if len(report.Sources) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/visible"
 )
 
@@ -49,6 +50,17 @@ type Error struct {
 	// request of a valid key to a route that exists (api.md, "Limits").
 	Limit    int
 	Attempts int
+}
+
+// ExitCode is that of a refused key, of a base_url that is no endpoint, or of any other problem.
+func (e *Error) ExitCode() int {
+	switch {
+	case IsUnauthorized(e), IsKeyDisabled(e), IsScope(e), IsLocationForbidden(e):
+		return exit.API
+	case IsNoEndpoint(e):
+		return exit.Usage
+	}
+	return exit.Problem
 }
 
 func (e *Error) Error() string {

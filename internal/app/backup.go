@@ -229,7 +229,7 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	}
 	unlock, err := alone(data)
 	if err != nil {
-		return m, &exit.WarehouseError{Err: fmt.Errorf("another larder restore to %s is running: wait until it has ended", data)}
+		return m, exit.WarehouseError(fmt.Errorf("another larder restore to %s is running: wait until it has ended", data))
 	}
 	defer unlock()
 	hidden := filepath.Join(data, warehouse.RestoringFolder)

@@ -123,14 +123,14 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 
 // takeCommands has commands beside this daemon make their passes through it.
 func (d *Daemon) takeCommands(ctx context.Context) error {
-	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d, d.app.Log)
+	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
 	if errors.Is(err, control.ErrTaken) {
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
 		d.standsBy = true
 		return nil
 	}
 	if err != nil {
-		return &exit.WarehouseError{Err: err}
+		return exit.WarehouseError(err)
 	}
 	d.life.Add("commands", 5*time.Second, stop)
 	return nil
@@ -139,7 +139,7 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 // takeOverCommands does the same once the daemon that took them has ended.
 func (d *Daemon) takeOverCommands(ctx context.Context) {
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d, d.app.Log)
+		stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
 		if err != nil {
 			continue // the other daemon lives, or the folder is lost, which is told elsewhere
 		}
@@ -159,8 +159,8 @@ func (d *Daemon) beside(ctx context.Context, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.Served(ctx) {
 		return err
 	}
-	return &exit.WarehouseError{Err: fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
-		"stop it first, or give this one other addresses, and it stands by (%s)", d.app.Config.Warehouse.DSN.Dir(), err.Error())}
+	return exit.WarehouseError(fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
+		"stop it first, or give this one other addresses, and it stands by (%s)", d.app.Config.Warehouse.DSN.Dir(), err.Error()))
 }
 
 func (d *Daemon) bindPage(ctx context.Context) error {
@@ -264,7 +264,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	}
 	d.setProblem("")
 	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
-		return &exit.WarehouseError{Err: err}
+		return exit.WarehouseError(err)
 	}
 	if d.before != nil {
 		if err := d.before(ctx, d.sources, sink); err != nil {
@@ -287,7 +287,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	d.manager.IsReady()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
-		return &exit.WarehouseError{Err: err}
+		return exit.WarehouseError(err)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -55,7 +54,7 @@ func (w *world) told(t *testing.T, sql string) string {
 // identical verifies every row of every stream against the API.
 func (w *world) identical(t *testing.T) {
 	t.Helper()
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, control.Verifying{Found: func(f syncer.Finding) { t.Errorf("differs: %+v", f) }})
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f syncer.Finding) { t.Errorf("differs: %+v", f) }, nil)
 	if err != nil || report.Differences() > 0 {
 		t.Errorf("verify: %d differences, %v", report.Differences(), err)
 	}

@@ -18,12 +18,10 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -36,21 +34,26 @@ func oneStream(o syncer.StreamOutcome) []syncer.StreamReport {
 func TestExitCodes(t *testing.T) {
 	refusal := &api.Error{Status: http.StatusUnauthorized, Code: api.CodeUnauthorized}
 	report := func(sources ...syncer.SourceReport) error {
-		return &SyncError{syncer.Report{Sources: sources}}
+		return passError(sources)
 	}
-	badKey := syncer.SourceReport{Source: "a", State: syncer.StateUnauthorized, Err: refusal}
-	disabled := syncer.SourceReport{Source: "d", State: syncer.StateKeyDisabled, Err: errors.New("disabled")}
-	down := syncer.SourceReport{Source: "b", State: syncer.StateUnreachable, Err: errors.New("no answer")}
-	scope := syncer.SourceReport{Source: "c", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{
-		Stream: "products", Err: &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope},
-	})}
-	failed := syncer.SourceReport{Source: "e", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: errors.New("cut short")})}
-	fine := syncer.SourceReport{Source: "f", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products"})}
-
-	gone := syncer.SourceReport{Source: "g", State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: &connection.UnreachableError{Kind: connection.ErrUnreachable}})}
-	misfit := syncer.SourceReport{Source: "h", State: syncer.StateFailing, Err: &syncer.MisfitError{}}
-	nowhere := syncer.SourceReport{Source: "i", State: syncer.StateUnreachable, Err: &api.Error{Status: http.StatusNotFound, Limit: -1}}
-	bare := syncer.SourceReport{Source: "j", State: syncer.StateForbidden, Err: &credentials.ScopeError{}}
+	in := func(name, state string, err error) syncer.SourceReport {
+		s := syncer.SourceReport{Source: name}
+		s.Fail(state, err)
+		return s
+	}
+	products := func(name string, err error) syncer.SourceReport {
+		return syncer.SourceReport{Source: name, State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: syncer.FailureOf(err)})}
+	}
+	badKey := in("a", syncer.StateUnauthorized, refusal)
+	disabled := in("d", syncer.StateKeyDisabled, errors.New("disabled"))
+	down := in("b", syncer.StateUnreachable, errors.New("no answer"))
+	scope := products("c", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope})
+	failed := products("e", errors.New("cut short"))
+	fine := products("f", nil)
+	gone := products("g", &connection.UnreachableError{Kind: connection.ErrUnreachable})
+	misfit := in("h", syncer.StateFailing, &syncer.MisfitError{})
+	nowhere := in("i", syncer.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
+	bare := in("j", syncer.StateForbidden, &credentials.ScopeError{})
 
 	tests := []struct {
 		name string
@@ -67,23 +70,24 @@ func TestExitCodes(t *testing.T) {
 		{"key disabled", &api.Error{Status: http.StatusForbidden, Code: api.CodeKeyDisabled}, 3},
 		{"scope", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}, 3},
 		{"service down", &api.Error{Status: http.StatusServiceUnavailable}, 1},
-		{"warehouse", fmt.Errorf("open: %w", &exit.WarehouseError{Err: errors.New("refused")}), 4},
+		{"warehouse", fmt.Errorf("open: %w", exit.WarehouseError(errors.New("refused"))), 4},
 		{"sync: keys refused", report(badKey, disabled, fine), 3},
 		{"sync: scope refused", report(scope, fine), 3},
 		{"sync: no answer", report(down), 1},
-		{"sync: refused and no answer", report(badKey, down), 1},
+		{"sync: refused and no answer", report(badKey, down), 3},
 		{"sync: a stream failed", report(failed), 1},
-		{"sync: a stream failed, and a key is refused", report(failed, badKey), 1},
+		{"sync: a stream failed, and a key is refused", report(failed, badKey), 3},
 		{"sync: the warehouse does not answer", report(failed, gone), 4},
 		{"sync: a location that the key does not have", report(misfit, fine), 2},
 		{"sync: no API at base_url", report(nowhere), 2},
 		{"sync: a key without scopes", report(bare, fine), 3},
-		{"reconcile: no scope", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: fmt.Errorf("a: %w", syncer.ErrNoScope)}}}}, 3},
-		{"reconcile: no scope, and a drift", &ReconcileError{syncer.ReconcileReport{Sources: []syncer.SourceReconcile{{Err: syncer.ErrNoScope}, {VerdictCounts: syncer.VerdictCounts{Drift: 1}}}}}, 1},
+		{"reconcile: no scope", fmt.Errorf("a: %w", syncer.ErrNoScope), 3},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &check.Error{Code: 3}, 3},
-		{"through the daemon", &exit.RemoteError{Text: "x", Code: 4}, 4},
+		{"through the daemon", &syncer.Failure{Text: "x", Code: 4}, 4},
+		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
+		{"two at once, interrupted", errors.Join(refusal, context.Canceled), 1},
 	}
 	for _, tt := range tests {
 		if got := exit.Code(tt.err); got != tt.want {
@@ -125,7 +129,7 @@ func TestWhatAKeyLacks(t *testing.T) {
 		{"the key itself", nil, []string{"api_keys"}, exit.Done},
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
-		a := &App{Opener: warehouse.Opener{Config: &config.Config{Sources: []config.Source{*s}}}}
+		c := &config.Config{Sources: []config.Source{*s}}
 		streams := credentials.StreamsOf(s, tt.scopes, all)
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
 		for _, st := range streams {
@@ -136,20 +140,14 @@ func TestWhatAKeyLacks(t *testing.T) {
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{StreamOutcome: o})
 			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{StreamOutcome: o})
 		}
-		if err := errors.Join(a.judgeScopes(outcomesOf(r.Sources), syncer.Selection{}), a.judgeScopes(outcomesOf(v.Sources), syncer.Selection{})); err != nil {
+		if err := errors.Join(judgeScopes(c, r.Sources, nil), judgeScopes(c, v.Sources, nil)); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
 		checked := exit.Done
 		for _, f := range check.KeyFindings(s, types.Me{Scopes: tt.scopes}) {
 			checked = max(checked, f.Code)
 		}
-		synced, verified := exit.Done, exit.Done
-		if r.Err() != nil {
-			synced = exit.Code(&SyncError{r})
-		}
-		if v.Err() != nil {
-			verified = exit.Code(&VerifyError{v})
-		}
+		synced, verified := exit.Code(passError(r.Sources)), exit.Code(passError(v.Sources))
 		if checked != tt.want || synced != tt.want || verified != tt.want {
 			t.Errorf("%s: check %d, sync %d, verify %d, want %d", tt.name, checked, synced, verified, tt.want)
 		}
@@ -171,8 +169,8 @@ func TestAStreamAskedForByName(t *testing.T) {
 		{[]syncer.SourceReport{off}, nil, exit.Done}, // nobody asked for it
 	} {
 		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
-		a, sel := &App{Opener: warehouse.Opener{Config: &config.Config{}}}, syncer.Selection{Streams: tt.named}
-		if got, verified := exit.Code(a.judgeScopes(outcomesOf(r.Sources), sel)), exit.Code(a.judgeScopes(outcomesOf(v.Sources), sel)); got != tt.want || verified != tt.want {
+		c := &config.Config{}
+		if got, verified := exit.Code(judgeScopes(c, r.Sources, tt.named)), exit.Code(judgeScopes(c, v.Sources, tt.named)); got != tt.want || verified != tt.want {
 			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
 	}
@@ -202,7 +200,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		t.Helper()
 		ctx, sel := t.Context(), syncer.Selection{Streams: named}
 		_, synced := w.app.Sync(ctx, sel, time.Minute, nil)
-		report, verified := w.app.Verify(ctx, sel, time.Minute, control.Verifying{})
+		report, verified := w.app.Verify(ctx, sel, time.Minute, nil, nil)
 		if len(named) == 0 && !slices.ContainsFunc(report.Sources[0].Streams, func(st syncer.StreamVerify) bool {
 			return st.Stream == sandbox.StreamLocations && st.OrderingOff && st.Off != ""
 		}) {

@@ -3,68 +3,34 @@ package app
 import (
 	"cmp"
 	"errors"
+	"slices"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// outcome is what the report of a pass says about a source, whatever kind of pass it was.
-type outcome struct {
-	source  string
-	state   *string
-	err     *error
-	streams []syncer.StreamOutcome
-}
-
-func outcomesOf[S interface{ Outcome() syncer.StreamOutcome }](sources []syncer.SourceOutcome[S]) (all []outcome) {
-	for i := range sources {
-		s := &sources[i]
-		o := outcome{source: s.Source, state: &s.State, err: &s.Err}
-		for _, st := range s.Streams {
-			o.streams = append(o.streams, st.Outcome())
-		}
-		all = append(all, o)
-	}
-	return all
-}
-
-// judgeScopes makes what the keys lack errors of their sources, in a pass of everything:
-// a command that names a stream fails with the error of that one.
-func (a *App) judgeScopes(all []outcome, sel syncer.Selection) error {
-	var streams []syncer.StreamOutcome
-	for _, o := range all {
-		if *o.err == nil && len(sel.Streams) == 0 {
-			a.judgeSource(o)
-		}
-		streams = append(streams, o.streams...)
-	}
-	return unserved(streams, sel.Streams)
-}
-
-func (a *App) judgeSource(o outcome) {
-	var streams []syncer.AskedStream
-	for _, st := range o.streams {
-		streams = append(streams, syncer.AskedStream{Name: st.Stream, Off: st.Off != "" && !st.OrderingOff, NoScope: st.NoScope})
-	}
-	for i := range a.Config.Sources {
-		if s := &a.Config.Sources[i]; s.Name == o.source {
-			needed, unknown := credentials.NeededScopes()
-			if *o.err = errors.Join(unknown, credentials.Lacking(s, streams, needed)); *o.err != nil {
-				*o.state = syncer.StateForbidden
+// judgeScopes makes what the keys lack failures of their sources, in a pass of everything. The
+// error is that of a stream that was asked for by name and that no source could read.
+func judgeScopes[S syncer.Outcomer](c *config.Config, sources []syncer.SourceOutcome[S], named []string) error {
+	if len(named) == 0 {
+		needed, unknown := credentials.NeededScopes()
+		for i := range sources {
+			if s := &sources[i]; s.Err == nil {
+				if err := errors.Join(unknown, lacking(c, s, needed)); err != nil {
+					s.Fail(syncer.StateForbidden, err)
+				}
 			}
 		}
 	}
-}
-
-// unserved is the error of a stream that was asked for by name and that no source
-// could read.
-func unserved(outcomes []syncer.StreamOutcome, named []string) error {
 	for _, name := range named {
 		served, off, scope := false, "", false
-		for _, st := range outcomes {
-			if st.Stream == name {
-				served = served || st.Off == "" || st.OrderingOff
-				off, scope = cmp.Or(off, st.Off), scope || st.NoScope
+		for i := range sources {
+			for j := range sources[i].Streams {
+				if o := sources[i].Streams[j].Outcome(); o.Stream == name {
+					served = served || o.Off == "" || o.OrderingOff
+					off, scope = cmp.Or(off, o.Off), scope || o.NoScope
+				}
 			}
 		}
 		if !served && off != "" {
@@ -72,4 +38,18 @@ func unserved(outcomes []syncer.StreamOutcome, named []string) error {
 		}
 	}
 	return nil
+}
+
+// lacking is what a source's key lacks.
+func lacking[S syncer.Outcomer](c *config.Config, s *syncer.SourceOutcome[S], needed map[string][]string) error {
+	var streams []syncer.AskedStream
+	for _, st := range s.Streams {
+		o := st.Outcome()
+		streams = append(streams, syncer.AskedStream{Name: o.Stream, Off: o.Off != "" && !o.OrderingOff, NoScope: o.NoScope})
+	}
+	i := slices.IndexFunc(c.Sources, func(configured config.Source) bool { return configured.Name == s.Source })
+	if i < 0 {
+		return nil
+	}
+	return credentials.Lacking(&c.Sources[i], streams, needed)
 }

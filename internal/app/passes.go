@@ -2,58 +2,178 @@ package app
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/control"
+	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// What the daemon does for the commands beside it (see internal/control).
+// The passes that commands ask for. Beside a daemon on the same embedded warehouse the daemon
+// makes them, else this process does: then a remote warehouse that is down is waited for as
+// long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
-// mirroring waits until the warehouse has been reached.
-func (d *Daemon) mirroring(ctx context.Context) (*syncer.Syncer, error) {
-	select {
-	case <-d.ready:
-		return d.syncer, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+// Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
+// a source or stream, and rows in quarantine, are a *PassError.
+func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+	err = a.run(ctx, task{sel: sel, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
+		report, err = p.RunOnce(ctx, sel, onProgress)
+		return err
+	})
+	return report, judged(a.Config, report.Sources, sel, err)
+}
+
+// Verify compares the mirror with the API; found and progress may be nil. A difference, what
+// could not be compared, and rows in quarantine, are a *PassError.
+func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (report syncer.VerifyReport, err error) {
+	err = a.run(ctx, task{sel: sel, existing: true, reads: true, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
+		report, err = p.Verify(ctx, sel, found, progress)
+		return err
+	})
+	var differs []string
+	if n := report.Differences(); n > 0 {
+		differs = append(differs, phrase.Plural(n, "row")+phrase.Verb(n, " differs", " differ")+" from the API")
 	}
+	return report, judged(a.Config, report.Sources, sel, err, differs...)
+}
+
+// judged is the error of a pass that ended with err: that one, or what it has found.
+func judged[S syncer.Outcomer](c *config.Config, sources []syncer.SourceOutcome[S], sel syncer.Selection, err error, found ...string) error {
+	unserved := judgeScopes(c, sources, sel.Streams)
+	if err == nil {
+		err = passError(sources, found...)
+	}
+	if err == nil {
+		err = unserved
+	}
+	return err
+}
+
+// Reconcile compares days of the mirror with the service's totals; progress may be nil. A drift,
+// and what could not be compared, is a *PassError.
+func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
+	t := task{sel: syncer.Selection{Sources: r.Sources}, existing: true, wait: wait}
+	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
+		report, err = p.Reconcile(ctx, r, progress)
+		return err
+	})
+	if err != nil {
+		return report, err
+	}
+	e := &PassError{}
+	if n := report.Drift(); n > 0 {
+		e.add(exit.Problem, phrase.Plural(n, "verdict")+phrase.Verb(n, " is", " are")+" drift: the mirror adds up to other figures than the service reports")
+	}
+	if n := report.Unproven(); n > 0 {
+		e.add(exit.Problem, phrase.Plural(n, "verdict")+phrase.Verb(n, " is", " are")+" unproven: what the service answered could not be compared")
+	}
+	for i := range report.Sources {
+		e.source(report.Sources[i].Source, "", report.Sources[i].Err)
+	}
+	return report, e.orNil()
+}
+
+// Forget erases what the warehouse holds of a person who ordered online.
+func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Duration) (report syncer.ForgetReport, err error) {
+	if r.CustomerKey, err = a.reader().Pseudonym(r.Phone); err != nil {
+		return syncer.ForgetReport{}, err
+	}
+	t := task{sel: syncer.Selection{Sources: []string{r.Source}}, existing: true, wait: wait}
+	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
+		report, err = p.Forget(ctx, r)
+		return err
+	})
+	return report, err
+}
+
+// task is what a pass needs.
+type task struct {
+	sel      syncer.Selection
+	existing bool // a warehouse that exists
+	reads    bool // it writes nothing
+	wait     time.Duration
+}
+
+// run calls f with who makes a pass. The context ends when the warehouse has gone.
+func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) (err error) {
+	if err := a.checkSelection(t.sel); err != nil {
+		return err
+	}
+	sources, err := a.sources(nil)
+	if err != nil {
+		return err
+	}
+	if t.existing {
+		if err := a.Existing(ctx); err != nil {
+			return err
+		}
+	}
+	if a.Served(ctx) {
+		return f(ctx, a.Daemon())
+	}
+	l := &lifecycle.Cleanups{Log: a.Log}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w, err := a.Reach(ctx, l)
+	if err != nil {
+		return err
+	}
+	sink, err := a.OpenSink(ctx, l, w, prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	if err := a.Migrated(ctx, sink, t.wait, a.TellDown); err != nil {
+		return err
+	}
+	damages := a.Damages(w)
+	if !t.reads {
+		if err := damages.Settle(ctx, sink); err != nil {
+			return exit.WarehouseError(err)
+		}
+	}
+	damages.Tell()
+	down := &warehouse.Outage{}
+	y, err := a.newSyncer(l, sources, sink, nil, func() syncer.Warehouse {
+		return syncer.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { a.GiveUp(ctx, w, sink, t.wait, down, cancel) })
+	defer func() { cancel(nil); watching.Wait() }()
+	return f(ctx, passes{y, damages})
+}
+
+// passes are those of a syncer. What a full resync has replaced is damaged no more.
+type passes struct {
+	*syncer.Syncer
+	damages warehouse.Damages
 }
 
 // RunOnce makes a pass.
-func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
-	y, err := d.mirroring(ctx)
-	if err != nil {
-		return syncer.Report{}, err
-	}
-	report, err := y.RunOnce(ctx, sel, onProgress)
+func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+	report, err := p.Syncer.RunOnce(ctx, sel, onProgress)
 	if err == nil {
-		err = d.app.Damages(d.route).Repaired(y.Status())
+		err = p.damages.Repaired(p.Status())
 	}
 	return report, err
 }
 
-// Verify compares the mirror with the API.
-func (d *Daemon) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
-	y, err := d.mirroring(ctx)
-	if err != nil {
-		return syncer.VerifyReport{}, err
+// Passes makes passes beside those of the schedule; it waits until the warehouse has been reached.
+func (d *Daemon) Passes(ctx context.Context) (control.Passer, error) {
+	select {
+	case <-d.ready:
+		return passes{d.syncer, d.app.Damages(d.route)}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	return y.Verify(ctx, sel, found, progress)
-}
-
-// Reconcile compares days with the service's totals.
-func (d *Daemon) Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
-	y, err := d.mirroring(ctx)
-	if err != nil {
-		return syncer.ReconcileReport{}, err
-	}
-	return y.Reconcile(ctx, r, progress)
-}
-
-// Forget erases what is held of a person.
-func (d *Daemon) Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error) {
-	y, err := d.mirroring(ctx)
-	if err != nil {
-		return syncer.ForgetReport{}, err
-	}
-	return y.Forget(ctx, r)
 }

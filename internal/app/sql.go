@@ -28,7 +28,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 			return context.Cause(ctx)
 		}
 		if refused, ok := errors.AsType[*connection.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
-			return &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty)}
+			return exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
 		}
 		return a.answered(err)
 	})

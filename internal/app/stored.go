@@ -27,7 +27,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *wareho
 		return s, err
 	}
 	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
-		return s, &exit.WarehouseError{Err: fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err)}
+		return s, exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err))
 	} else if err != nil {
 		return s, a.Unreachable(err)
 	}

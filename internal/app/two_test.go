@@ -65,6 +65,15 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 	w.sync(t) // nobody holds anything any more
 }
 
+// RunOnce makes a pass beside those of the daemon's schedule.
+func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+	p, err := d.Passes(ctx)
+	if err != nil {
+		return syncer.Report{}, err
+	}
+	return p.RunOnce(ctx, sel, onProgress)
+}
+
 // daemon starts a daemon; stop ends it in good order, once.
 func (w *world) daemon(t *testing.T, a *App) (d *Daemon, stop func()) {
 	t.Helper()

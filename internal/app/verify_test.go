@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
@@ -57,18 +56,15 @@ func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
 	var mu sync.Mutex
 	var found []string
 	told := 0
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, control.Verifying{
-		Found: func(f syncer.Finding) {
-			mu.Lock()
-			defer mu.Unlock()
-			field := f.Field
-			if f.Column {
-				field = "column " + field
-			}
-			found = append(found, strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|"))
-		},
-		Progress: func(syncer.VerifyProgress) { told++ },
-	})
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f syncer.Finding) {
+		mu.Lock()
+		defer mu.Unlock()
+		field := f.Field
+		if f.Column {
+			field = "column " + field
+		}
+		found = append(found, strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|"))
+	}, func(syncer.VerifyProgress) { told++ })
 	if told == 0 {
 		t.Error("no progress was told")
 	}
@@ -138,7 +134,7 @@ func TestVerifyInTheEngine(t *testing.T) {
 func (w *world) expectFound(t *testing.T, want []string) {
 	t.Helper()
 	report, found, err := w.verify(t)
-	if _, ok := errors.AsType[*VerifyError](err); !ok || exit.Code(err) != exit.Problem || report.Differences() != uint64(len(want)) {
+	if _, ok := errors.AsType[*PassError](err); !ok || exit.Code(err) != exit.Problem || report.Differences() != uint64(len(want)) {
 		t.Errorf("%v, exit code %d, %d rows differ", err, exit.Code(err), report.Differences())
 	}
 	slices.Sort(want)
@@ -172,13 +168,13 @@ func TestVerifyInterrupted(t *testing.T) {
 		t.Helper()
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, control.Verifying{Progress: func(p syncer.VerifyProgress) {
+		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, nil, func(p syncer.VerifyProgress) {
 			for _, st := range p.Report.Sources[0].Streams {
 				if st.Stream == sandbox.StreamSalesOrders {
 					interrupt()
 				}
 			}
-		}})
+		})
 		if !errors.Is(err, context.Canceled) || exit.Code(err) != exit.Problem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
 			t.Errorf("%v, %+v", err, report)
 		}
@@ -190,10 +186,10 @@ func TestVerifyInterrupted(t *testing.T) {
 
 func TestVerifyOfNothing(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, control.Verifying{}); exit.Code(err) != exit.Warehouse {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); exit.Code(err) != exit.Warehouse {
 		t.Errorf("without a warehouse: %v", err)
 	}
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, control.Verifying{}); exit.Code(err) != exit.Usage {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, nil, nil); exit.Code(err) != exit.Usage {
 		t.Errorf("an unknown source: %v", err)
 	}
 }
@@ -219,7 +215,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	if err := w.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, control.Verifying{Progress: func(syncer.VerifyProgress) { r.down.Store(true) }})
+	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, nil, func(syncer.VerifyProgress) { r.down.Store(true) })
 	if exit.Code(err) != exit.Warehouse {
 		t.Errorf("the warehouse has gone: exit code %d, %v", exit.Code(err), err)
 	}

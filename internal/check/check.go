@@ -343,7 +343,7 @@ func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	info, err := sink.Check(ctx)
-	if err = c.Warehouse.Unreachable(err); exit.Is[*exit.WarehouseError](err) {
+	if err = c.Warehouse.Unreachable(err); exit.Code(err) == exit.Warehouse {
 		tell(bad(exit.Warehouse, "", "%v", err))
 		return
 	}

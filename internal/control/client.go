@@ -44,8 +44,8 @@ func (c Client) Status(ctx context.Context) (syncer.Status, error) {
 	return s, json.NewDecoder(body).Decode(&s)
 }
 
-// Sync lets the daemon make the pass.
-func (c Client) Sync(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+// RunOnce lets the daemon make the pass.
+func (c Client) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
 	report, err := askFor(ctx, c, routeSync, sel, func(m message[syncer.Report]) {
 		if m.Status != nil && onProgress != nil {
 			onProgress(*m.Status)
@@ -71,34 +71,14 @@ func goesOn(sel syncer.Selection) string {
 	}
 }
 
-// Verifying is called in the course of a verification; both may be nil.
-type Verifying struct {
-	Found    func(syncer.Finding)
-	Progress func(syncer.VerifyProgress)
-}
-
-// FoundOne passes on a finding.
-func (v Verifying) FoundOne(f syncer.Finding) {
-	if v.Found != nil {
-		v.Found(f)
-	}
-}
-
-// Progressed passes on how far the verification is.
-func (v Verifying) Progressed(p syncer.VerifyProgress) {
-	if v.Progress != nil {
-		v.Progress(p)
-	}
-}
-
 // Verify lets the daemon verify. When ctx ends, the report is the last one that was received.
-func (c Client) Verify(ctx context.Context, sel syncer.Selection, v Verifying) (syncer.VerifyReport, error) {
+func (c Client) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
 	return askFor(ctx, c, routeVerify, sel, func(m message[syncer.VerifyReport]) {
 		switch {
-		case m.Finding != nil:
-			v.FoundOne(*m.Finding)
-		case m.Status != nil:
-			v.Progressed(syncer.VerifyProgress{Status: *m.Status, Report: *m.Report})
+		case m.Finding != nil && found != nil:
+			found(*m.Finding)
+		case m.Status != nil && progress != nil:
+			progress(syncer.VerifyProgress{Status: *m.Status, Report: *m.Report})
 		}
 	})
 }
@@ -156,11 +136,14 @@ func askFor[R any](ctx context.Context, c Client, route string, asked any, news 
 			return last, fmt.Errorf("the daemon ended before it was done: %w", err)
 		}
 		if m.Report != nil {
-			last = m.report()
+			last = *m.Report
 		}
 		m.Report = &last
-		if m.Done || m.Failed != nil {
-			return last, m.Failed.error()
+		switch {
+		case m.Failed != nil:
+			return last, m.Failed
+		case m.Done:
+			return last, nil
 		}
 		news(m)
 	}

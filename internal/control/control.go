@@ -34,20 +34,31 @@ const LostHeader = "Larder-Folder-Lost"
 // socketName is the daemon's socket in the data folder.
 const socketName = "control.sock"
 
-// passer makes passes; the syncer does.
-type passer interface {
+// Passer makes passes: a syncer of this process, or, as a [Client], the daemon beside it.
+type Passer interface {
 	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error)
 	Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error)
 	Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error)
 	Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error)
 }
 
+// message is one line of what the daemon answers while it makes a pass. The last one says how
+// the pass ended.
+type message[R any] struct {
+	Finding *syncer.Finding `json:"finding,omitempty"`
+	Status  *syncer.Status  `json:"status,omitempty"`
+	Report  *R              `json:"report,omitempty"` // so far
+	Done    bool            `json:"done,omitempty"`   // Report is the last
+	Failed  *syncer.Failure `json:"failed,omitempty"`
+}
+
 // ErrTaken is returned by Listen when another daemon serves the commands beside it.
 var ErrTaken = errors.New("another daemon on this data folder takes what commands ask for")
 
 // Listen serves the commands of the same user beside a daemon on the embedded warehouse, on
-// a socket in its data folder. The returned function ends that.
-func Listen(ctx context.Context, folder string, status func() syncer.Status, p passer, log *slog.Logger) (stop func(context.Context) error, err error) {
+// a socket in its data folder; passer waits until passes can be made. The returned function
+// ends that.
+func Listen(ctx context.Context, folder string, status func() syncer.Status, passer func(context.Context) (Passer, error), log *slog.Logger) (stop func(context.Context) error, err error) {
 	if _, err := Beside(folder).Status(ctx); err == nil {
 		return nil, ErrTaken
 	}
@@ -62,7 +73,7 @@ func Listen(ctx context.Context, folder string, status func() syncer.Status, p p
 	}
 	under, end := context.WithCancel(context.WithoutCancel(ctx))
 	server := &http.Server{
-		Handler: handler(status, p, log), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler: handler(status, passer, log), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return under },
 	}
 	go func() { _ = server.Serve(listener) }() // it ends with the server
@@ -76,7 +87,7 @@ func Listen(ctx context.Context, folder string, status func() syncer.Status, p p
 	}, nil
 }
 
-func handler(status func() syncer.Status, p passer, log *slog.Logger) http.Handler {
+func handler(status func() syncer.Status, passer func(context.Context) (Passer, error), log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+routeStatus, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -84,29 +95,27 @@ func handler(status func() syncer.Status, p passer, log *slog.Logger) http.Handl
 			log.Debug("answer was not taken", "error", err)
 		}
 	})
-	mux.Handle("POST "+routeSync, pass(log, func(ctx context.Context, sel syncer.Selection, tell func(message[syncer.Report])) (syncer.Report, error) {
+	mux.Handle("POST "+routeSync, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[syncer.Report])) (syncer.Report, error) {
 		return p.RunOnce(ctx, sel, func(s syncer.Status) { tell(message[syncer.Report]{Status: &s}) })
 	}))
-	mux.Handle("POST "+routeVerify, pass(log, func(ctx context.Context, sel syncer.Selection, tell func(message[syncer.VerifyReport])) (syncer.VerifyReport, error) {
+	mux.Handle("POST "+routeVerify, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[syncer.VerifyReport])) (syncer.VerifyReport, error) {
 		return p.Verify(ctx, sel,
 			func(f syncer.Finding) { tell(message[syncer.VerifyReport]{Finding: &f}) },
 			func(v syncer.VerifyProgress) {
-				m := reporting(v.Report)
-				m.Status = &v.Status
-				tell(m)
+				tell(message[syncer.VerifyReport]{Status: &v.Status, Report: &v.Report})
 			})
 	}))
-	mux.Handle("POST "+routeReconcile, pass(log, func(ctx context.Context, r syncer.ReconcileRequest, tell func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
-		return p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(reporting(so)) })
+	mux.Handle("POST "+routeReconcile, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ReconcileRequest, tell func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
+		return p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(message[syncer.ReconcileReport]{Report: &so}) })
 	}))
-	mux.Handle("POST "+routeForget, pass(log, func(ctx context.Context, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
+	mux.Handle("POST "+routeForget, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
 		return p.Forget(ctx, r)
 	}))
 	return mux
 }
 
 // pass answers a POST of what is asked by messages, one a line, as they come.
-func pass[Asked, R any](log *slog.Logger, run func(ctx context.Context, asked Asked, tell func(message[R])) (R, error)) http.Handler {
+func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.Logger, run func(ctx context.Context, p Passer, asked Asked, tell func(message[R])) (R, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked Asked
 		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
@@ -128,9 +137,11 @@ func pass[Asked, R any](log *slog.Logger, run func(ctx context.Context, asked As
 				log.Debug("message was not taken", "error", err)
 			}
 		}
-		report, err := run(r.Context(), asked, tell)
-		m := reporting(report)
-		m.Done, m.Failed = err == nil, failureOf(err)
-		tell(m)
+		var report R
+		p, err := passer(r.Context())
+		if err == nil {
+			report, err = run(r.Context(), p, asked, tell)
+		}
+		tell(message[R]{Report: &report, Done: err == nil, Failed: syncer.FailureOf(err)})
 	})
 }

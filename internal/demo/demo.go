@@ -190,7 +190,11 @@ const proofWait = 30 * time.Second
 func (o Options) prove(ctx context.Context, d *app.Daemon) syncer.ReconcileReport {
 	ctx, cancel := context.WithTimeout(ctx, proofWait)
 	defer cancel()
-	report, err := d.Reconcile(ctx, syncer.ReconcileRequest{}, nil)
+	var report syncer.ReconcileReport
+	passes, err := d.Passes(ctx)
+	if err == nil {
+		report, err = passes.Reconcile(ctx, syncer.ReconcileRequest{}, nil)
+	}
 	if err != nil {
 		o.Logger.Warn("not every day could be compared with the service's totals yet; larder reconcile does", "error", err)
 		return syncer.ReconcileReport{}
@@ -232,11 +236,11 @@ func emptyDemo(dir string) error {
 		return err
 	}
 	if a.Listens(context.Background()) {
-		return &exit.WarehouseError{Err: fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir)}
+		return exit.WarehouseError(fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir))
 	}
 	for _, name := range []string{"data", "keys"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return &exit.WarehouseError{Err: fmt.Errorf("demo folder: %w", err)}
+			return exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
 		}
 	}
 	return nil
@@ -272,7 +276,7 @@ func startDemoSandbox(ctx context.Context, l *lifecycle.Cleanups, o Options) (*d
 func (o Options) writeConfig(ctx context.Context, box *demoService) (string, error) {
 	keys := filepath.Join(o.Dir, "keys")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
-		return "", &exit.WarehouseError{Err: fmt.Errorf("demo folder: %w", err)}
+		return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
 	}
 	hooks := o.address(ctx, "webhooks.listen", "127.0.0.1:0")
 	var b strings.Builder
@@ -282,7 +286,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 		name := sourceName(k.BusinessName, i)
 		for file, secret := range map[string]string{name: k.Value, name + ".webhook": k.WebhookSecret} {
 			if err := os.WriteFile(filepath.Join(keys, file), []byte(secret+"\n"), 0o600); err != nil {
-				return "", &exit.WarehouseError{Err: fmt.Errorf("demo folder: %w", err)}
+				return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
 			}
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s, webhook: {secret_file: keys/%s.webhook}}\n", name, box.url, name, name)
@@ -301,7 +305,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		return "", &exit.WarehouseError{Err: fmt.Errorf("demo folder: %w", err)}
+		return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
 	}
 	return file, nil
 }

@@ -1,22 +1,15 @@
-// Package exit says with which code a command ends (DESIGN §2), and has the errors that
-// decide it.
+// Package exit says with which code a command ends (DESIGN §2).
 //
-// What may live here: codes, and errors that any command may end with. What may not: what
-// a single command finds; its errors bring their code along (ExitCode).
+// What may live here: codes, and errors that any command may end with. What may not: errors of
+// a single package; they bring their code along (ExitCode).
 package exit
 
 import (
 	"context"
 	"errors"
-
-	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/sinks/clickhouse/connection"
-	"github.com/larder-sync/larder/syncer"
 )
 
-// Exit codes (DESIGN §2).
+// Exit codes (DESIGN §2). Of several the largest counts.
 const (
 	Done      = 0
 	Problem   = 1 // it ran and found something wrong
@@ -25,53 +18,50 @@ const (
 	Warehouse = 4 // the warehouse could not be reached
 )
 
-// Code is the exit code of an error. Where a command has found several, internal/app (worst)
-// and internal/check (Run) say which of them counts.
-func Code(err error) int {
-	if err == nil {
-		return Done
-	}
-	if e, ok := errors.AsType[coded](err); ok {
-		return e.ExitCode()
-	}
-	switch {
-	case errors.Is(err, context.Canceled): // whatever it was doing
-		return Problem
-	case Is[*usageError](err), Is[*config.Error](err), Is[*inbound.ListenError](err), Is[*syncer.MisfitError](err), api.IsNoEndpoint(err):
-		return Usage
-	case Is[*WarehouseError](err), errors.Is(err, connection.ErrUnreachable):
-		return Warehouse
-	case errors.Is(err, syncer.ErrNoScope), api.IsUnauthorized(err), api.IsKeyDisabled(err), api.IsScope(err), api.IsLocationForbidden(err):
-		return API
-	default:
-		return Problem
-	}
-}
-
 // coded is an error that knows its exit code.
 type coded interface {
 	error
 	ExitCode() int
 }
 
-// Is is true when an error of that type is among those that err wraps.
-func Is[E error](err error) bool {
-	_, ok := errors.AsType[E](err)
-	return ok
+// Code is the exit code of an error: what the outermost error that has one says, the largest of
+// joined ones.
+func Code(err error) int {
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, context.Canceled): // whatever it was doing
+		return Problem
+	}
+	return max(Problem, codeOf(err))
+}
+
+func codeOf(err error) (code int) {
+	switch e := err.(type) { //nolint:errorlint // it is the tree that is walked
+	case coded:
+		return e.ExitCode()
+	case interface{ Unwrap() error }:
+		return codeOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			code = max(code, codeOf(one))
+		}
+	}
+	return code
 }
 
 // Explain is what to print for an error; empty when the command has said all.
 func Explain(err error) string {
-	switch {
-	case err == nil, Is[printed](err):
+	if err == nil {
 		return ""
-	case Is[*InterruptedError](err):
-		return err.Error()
-	case errors.Is(err, context.Canceled):
-		return "interrupted"
-	default:
-		return err.Error()
 	}
+	if _, ok := errors.AsType[printed](err); ok {
+		return ""
+	}
+	if _, ok := errors.AsType[*InterruptedError](err); !ok && errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	return err.Error()
 }
 
 // printed is an error of which everything has been printed already.
@@ -89,27 +79,21 @@ func (e *InterruptedError) Error() string { return "interrupted; " + e.Next }
 // Unwrap makes it known as what it is.
 func (e *InterruptedError) Unwrap() error { return context.Canceled }
 
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
-
-// UsageError marks an error as one of the command line or the configuration.
-func UsageError(err error) error { return &usageError{err} }
-
-// WarehouseError means that the warehouse could not be reached, or not be used.
-type WarehouseError struct{ Err error }
-
-func (e *WarehouseError) Error() string { return e.Err.Error() }
-
-func (e *WarehouseError) Unwrap() error { return e.Err }
-
-// RemoteError is an error of the daemon that did a command's work.
-type RemoteError struct {
-	Text string
+// Error is an error with its exit code.
+type Error struct {
+	Err  error
 	Code int
 }
 
-func (e *RemoteError) Error() string { return e.Text }
+func (e *Error) Error() string { return e.Err.Error() }
 
-// ExitCode is the one that the daemon has found.
-func (e *RemoteError) ExitCode() int { return e.Code }
+func (e *Error) Unwrap() error { return e.Err }
+
+// ExitCode implements the interface of errors that know theirs.
+func (e *Error) ExitCode() int { return e.Code }
+
+// UsageError marks an error as one of the command line or the configuration.
+func UsageError(err error) error { return &Error{err, Usage} }
+
+// WarehouseError marks an error as one of a warehouse that could not be reached, or not be used.
+func WarehouseError(err error) error { return &Error{err, Warehouse} }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 // Limits are those of a listener that others reach.
@@ -34,6 +36,9 @@ func (e *ListenError) Error() string {
 	}
 	return fmt.Sprintf("%s: %v", e.Setting, e.Err)
 }
+
+// ExitCode is that of the configuration.
+func (e *ListenError) ExitCode() int { return exit.Usage }
 
 func (e *ListenError) Unwrap() error { return e.Err }
 

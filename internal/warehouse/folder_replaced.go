@@ -31,5 +31,5 @@ func (a *Opener) FolderReplaced(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // no page of such a daemon
 	}
-	return &exit.WarehouseError{Err: &FolderReplacedError{a.Config.Warehouse.DSN.Dir(), s}}
+	return exit.WarehouseError(&FolderReplacedError{a.Config.Warehouse.DSN.Dir(), s})
 }

@@ -71,8 +71,8 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 		case first:
 			a.TellDown(problem)
 		case problem != nil && time.Since(began) > wait:
-			cancel(&exit.WarehouseError{Err: fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
-				time.Since(began).Round(time.Second), problem)})
+			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
+				time.Since(began).Round(time.Second), problem)))
 			return
 		}
 	}

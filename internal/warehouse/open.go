@@ -28,7 +28,7 @@ func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, 
 	}
 	sink, err := clickhouse.Open(ctx, o)
 	if err != nil {
-		return nil, &exit.WarehouseError{Err: err}
+		return nil, exit.WarehouseError(err)
 	}
 	l.Add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, w, sink) })
 	return sink, nil
@@ -53,7 +53,7 @@ func (a *Opener) closeSink(ctx context.Context, w *Route, sink *clickhouse.Sink)
 // not be asked, whatever was being asked, and leaves other errors as they are.
 func (a *Opener) Unreachable(err error) error {
 	if down, ok := errors.AsType[*connection.UnreachableError](err); ok {
-		return &exit.WarehouseError{Err: fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason)}
+		return exit.WarehouseError(fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason))
 	}
 	return err
 }
@@ -70,8 +70,8 @@ func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err = a.Unreachable(err); !exit.Is[*exit.WarehouseError](err) {
-			err = &exit.WarehouseError{Err: fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err)}
+		if err = a.Unreachable(err); exit.Code(err) != exit.Warehouse {
+			err = exit.WarehouseError(fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err))
 		}
 		if !errors.Is(err, connection.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
 			return err

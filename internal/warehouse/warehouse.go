@@ -46,8 +46,8 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 	}
 	dir := a.Config.Warehouse.DSN.Dir()
 	if exists(filepath.Join(dir, RestoringFolder)) {
-		return nil, &exit.WarehouseError{Err: fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
-			"wait until it has ended, or run it again", dir)}
+		return nil, exit.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
+			"wait until it has ended, or run it again", dir))
 	}
 	if err := a.FolderReplaced(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, &exit.WarehouseError{Err: err}
+		return nil, exit.WarehouseError(err)
 	}
 	plan.keepHeap()
 	a.Log.Info("memory of the embedded engine", "limit", plan.String())
@@ -127,7 +127,7 @@ func (a *Opener) Existing(ctx context.Context) error {
 		if err := a.FolderReplaced(ctx); err != nil {
 			return err
 		}
-		return &exit.WarehouseError{Err: fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.Config.Warehouse.DSN.Dir())}
+		return exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.Config.Warehouse.DSN.Dir()))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (p *Pass) change(i int, change func(*SourceReport)) {
 
 // Ended notes how the pass of a source came to its end.
 func (p *Pass) Ended(i int, state string, err error) {
-	p.change(i, func(r *SourceReport) { r.State, r.Err, p.asking[i].left = state, err, 0 })
+	p.change(i, func(r *SourceReport) { r.State, r.Err, p.asking[i].left = state, status.FailureIn(state, err), 0 })
 }
 
 // question is a range of days of one stream.

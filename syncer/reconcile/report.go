@@ -114,13 +114,13 @@ func (d *days) note(p DayProof, counts *VerdictCounts) {
 // SourceReport is the reconciliation of one source. Its counts are of verdicts: one
 // for each day, subject, and location or all of them together; but for those of Days.
 type SourceReport struct {
-	Source string `json:"source"`
-	State  string `json:"state"`
-	Err    error  `json:"-"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Steps  int    `json:"steps"` // ranges of at most 92 days to ask for
-	Asked  int    `json:"asked"` // of them so far
+	Source string          `json:"source"`
+	State  string          `json:"state"`
+	Err    *status.Failure `json:"failure,omitempty"`
+	From   string          `json:"from"`
+	To     string          `json:"to"`
+	Steps  int             `json:"steps"` // ranges of at most 92 days to ask for
+	Asked  int             `json:"asked"` // of them so far
 	// Suspects are days that differed once and are asked again, at SettlesAt.
 	Suspects  int       `json:"suspects"`
 	SettlesAt time.Time `json:"settles_at,omitzero"`

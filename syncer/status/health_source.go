@@ -9,18 +9,38 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
+// goesOn is said by a daemon, which asks again.
+const goesOn = " Larder goes on by itself."
+
 // What to do about what is found, and where to look.
 const (
-	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys. Larder goes on by itself."
-	adviceDisabled     = "Ask the restaurant to enable the key, or to make another. Larder goes on by itself."
-	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read. Larder goes on by itself."
-	adviceUnreachable  = "Check base_url and the network. Larder keeps trying, and nothing is lost."
+	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys."
+	adviceDisabled     = "Ask the restaurant to enable the key, or to make another."
+	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read."
+	adviceUnreachable  = "Check base_url (as the service gives it, /v1 included) and the network."
 	adviceFailing      = "Larder keeps trying."
 	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
 	adviceQuarantine   = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
 	adviceBehind       = "The note of the stream says why. Larder keeps trying."
 	adviceUnproven     = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
 )
+
+// advice is what to do about a source that is in one of the states of a source in trouble.
+func advice(state string) string {
+	switch state {
+	case StateUnauthorized:
+		return adviceUnauthorized
+	case StateKeyDisabled:
+		return adviceDisabled
+	case StateForbidden:
+		return adviceForbidden
+	case StateUnreachable:
+		return adviceUnreachable
+	case StateWaiting:
+		return "Nothing is wrong when that process is yours: it keeps the source up to date."
+	}
+	return ""
+}
 
 // Concerns are what there is to know about how well the source is, the worst first.
 // There is at least one: a source without trouble has the concern that all is well.
@@ -56,13 +76,13 @@ func (s *SourceStatus) Concerns() []Concern {
 func (s *SourceStatus) own() (c Concern, ends bool) {
 	switch s.State {
 	case StateUnauthorized:
-		return Concern{Kind: HealthRefused, Label: "key refused", Text: "The service refuses the key.", Advice: adviceUnauthorized}, false
+		return Concern{Kind: HealthRefused, Label: "key refused", Text: "The service refuses the key.", Advice: adviceUnauthorized + goesOn}, false
 	case StateKeyDisabled:
-		return Concern{Kind: HealthRefused, Label: "key disabled", Text: "The restaurant has disabled the key.", Advice: adviceDisabled}, false
+		return Concern{Kind: HealthRefused, Label: "key disabled", Text: "The restaurant has disabled the key.", Advice: adviceDisabled + goesOn}, false
 	case StateForbidden:
-		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden), false
+		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden+goesOn), false
 	case StateUnreachable:
-		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable), false
+		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable+" Larder keeps trying, and nothing is lost."), false
 	case StateFailing:
 		return s.state(HealthUnserved, "failing", "The source cannot be served.", adviceFailing), false
 	case StateUnstored:
@@ -121,9 +141,9 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		}
 	}
 	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
-		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: adviceForbidden})
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: adviceForbidden + goesOn})
 	} else if len(names) > 0 {
-		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden))
+		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden+goesOn))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
 		c := about(HealthBehind, names, "", phrase.Verb(len(names), "The stream ", "The streams "), adviceBehind)

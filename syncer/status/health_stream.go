@@ -117,7 +117,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateOff:
 		return "Not configured, or the key lacks the scope."
 	case StateForbidden:
-		return "The key may not read this. " + adviceForbidden
+		return "The key may not read this. " + adviceForbidden + goesOn
 	case StateFailing:
 		return "The last walk failed and is tried again."
 	case StateAPIDisabled:

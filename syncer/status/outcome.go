@@ -13,9 +13,9 @@ type StreamOutcome struct {
 	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
 	// OrderingOff: the service answers nothing since online ordering is switched off,
 	// which is normal life (DESIGN R11).
-	OrderingOff  bool   `json:"ordering_off,omitempty"`
-	InQuarantine uint64 `json:"quarantined"` // entries open at the end
-	Err          error  `json:"-"`
+	OrderingOff  bool     `json:"ordering_off,omitempty"`
+	InQuarantine uint64   `json:"quarantined"` // entries open at the end
+	Err          *Failure `json:"failure,omitempty"`
 }
 
 // Outcome is the outcome itself, for what serves all kinds of passes alike.
@@ -28,10 +28,15 @@ type Outcomer interface{ Outcome() StreamOutcome }
 // could be asked: the source is in trouble. State is then one of the states of a source
 // in trouble.
 type SourceOutcome[S Outcomer] struct {
-	Source  string `json:"source"`
-	State   string `json:"state"`
-	Err     error  `json:"-"`
-	Streams []S    `json:"streams"`
+	Source  string   `json:"source"`
+	State   string   `json:"state"`
+	Err     *Failure `json:"failure,omitempty"`
+	Streams []S      `json:"streams"`
+}
+
+// Fail notes what went wrong with a source, nil for nothing, and the state that it is in.
+func (o *SourceOutcome[S]) Fail(state string, err error) {
+	o.State, o.Err = state, FailureIn(state, err)
 }
 
 // ErrorOf joins what went wrong with sources and their streams, nil when all went well.

@@ -59,7 +59,8 @@ func (p *Pass) Reached(i int, state string) {
 func (p *Pass) Ended(i int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.reports[i].Err = err
+	s := &p.reports[i]
+	s.Fail(s.State, err)
 }
 
 // Source is what a pass needs of a source.

@@ -15,6 +15,7 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -37,6 +38,9 @@ func (e *UnreachableError) Is(target error) bool {
 }
 
 func (e *UnreachableError) Unwrap() error { return e.err }
+
+// ExitCode is that of a warehouse that could not be reached.
+func (e *UnreachableError) ExitCode() int { return exit.Warehouse }
 
 // StatementError is what the server says about a statement: one sentence, with the
 // position in the statement where it names one.

@@ -19,21 +19,24 @@ func TestReportsArriveWhole(t *testing.T) {
 	held := &syncer.SweepHeld{Source: "a", Stream: "orders", Rows: 3, At: at}
 	arrives(t, syncer.Report{StartedAt: at, FinishedAt: at, Sources: []syncer.SourceReport{
 		{Source: "a", Streams: []syncer.StreamReport{done, with(done, held)}},
-		{Source: "b", State: "unauthorized", Err: &exit.RemoteError{Text: "no key", Code: exit.API}, Streams: []syncer.StreamReport{}},
+		{Source: "b", State: "unauthorized", Err: &syncer.Failure{Text: "no key", Code: exit.API, Hint: "ask"}, Streams: []syncer.StreamReport{}},
 	}})
-	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &exit.RemoteError{Text: "no answer", Code: exit.Problem}}}})
+	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &syncer.Failure{Text: "no answer", Code: exit.Problem}}}})
 }
 
-func with(r syncer.StreamReport, err error) syncer.StreamReport { r.Err = err; return r }
+func with(r syncer.StreamReport, held *syncer.SweepHeld) syncer.StreamReport {
+	r.Err = &syncer.Failure{Text: held.Error(), Code: exit.Problem, Held: held}
+	return r
+}
 
 func arrives[R any](t *testing.T, sent R) {
 	t.Helper()
-	text, err := json.Marshal(reporting(sent))
+	text, err := json.Marshal(message[R]{Report: &sent})
 	var m message[R]
 	if err := errors.Join(err, json.Unmarshal(text, &m)); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.report(); !reflect.DeepEqual(got, sent) {
+	if got := *m.Report; !reflect.DeepEqual(got, sent) {
 		t.Errorf("sent  %+v\ncame %+v\nby %s", sent, got, text)
 	}
 }

@@ -1,0 +1,54 @@
+package status
+
+import (
+	"errors"
+
+	"github.com/larder-sync/larder/internal/exit"
+)
+
+// Failure is what went wrong with a source or a stream, as a report tells it to whoever
+// asked, in this process or in another.
+type Failure struct {
+	Text string     `json:"text"`
+	Code int        `json:"code"` // a command's exit code
+	Hint string     `json:"hint,omitempty"`
+	Held *SweepHeld `json:"held,omitempty"` // of a sweep that waits for a person
+	err  error      // in the process in which it was noticed
+}
+
+// FailureOf is the failure of an error, nil without one.
+func FailureOf(err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	held, _ := errors.AsType[*SweepHeld](err)
+	return &Failure{Text: err.Error(), Code: exit.Code(err), Held: held, err: err}
+}
+
+// FailureIn is the failure of a source that is in one of the states of a source in trouble.
+func FailureIn(state string, err error) *Failure {
+	f := FailureOf(err)
+	if f != nil {
+		f.Hint = advice(state)
+		if state == StateUnauthorized || state == StateKeyDisabled || state == StateForbidden {
+			f.Code = exit.API
+		}
+	}
+	return f
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// ExitCode is the exit code of a command that ends with it.
+func (f *Failure) ExitCode() int { return f.Code }
+
+// Unwrap is the error itself, where it was noticed.
+func (f *Failure) Unwrap() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.err == nil && f.Held != nil:
+		return f.Held
+	}
+	return f.err
+}
