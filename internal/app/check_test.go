@@ -44,6 +44,7 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 // Two branches of a restaurant, the second with a key that was rotated: check says what
 // larder run would do with them.
 func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	key := w.Key(0, sandbox.RoleLimited).Value
 	branch := w.app.Config.Sources[0]
@@ -84,6 +85,7 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 
 // The proxy that requests go through is tried and named, without its password.
 func TestCheckOfAProxy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	target, err := url.Parse(w.app.Config.Sources[0].BaseURL)
 	if err != nil {

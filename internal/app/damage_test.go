@@ -65,6 +65,7 @@ var damagedTables = []string{"sales_orders", "products", "sales_daily", "sales_p
 // Bytes that change under a running daemon: the page names the table and the rows, the
 // rest can be read, and a full resync brings everything back.
 func TestDamageUnderTheDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 13, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	w.app.settleAfter = time.Second
@@ -113,6 +114,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 
 // The same with nobody there: the commands tell it.
 func TestDamageWhileStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	w.app.settleAfter = time.Second
@@ -136,6 +138,7 @@ func TestDamageWhileStopped(t *testing.T) {
 // Checkpoints that are lost are a backfill again, never a gap: whatever changed while
 // nobody was there is brought.
 func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 15, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	w.sync(t)
@@ -154,6 +157,7 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 // What the API cannot tell again is not called brought back: past states are lost, which
 // the notice says as long as it stands, and its end too.
 func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	log := &polling.Text{}
@@ -214,6 +218,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 
 // The full resync of the schedule ends a notice as that of the command does.
 func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 17, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
 	w.app.settleAfter = time.Second

@@ -242,6 +242,7 @@ func (w *world) mirrored(t *testing.T) map[listOf]map[string]any {
 }
 
 func TestSyncMirrorsTheTruth(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 3, Businesses: 2, Orders: 700, Days: 20, NoLimits: true})
 	report := w.sync(t)
 	w.equalsTruth(t)
@@ -279,6 +280,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 }
 
 func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 300, Days: 10, NoLimits: true})
 	d, stop := w.daemon(t, w.app)
 
@@ -330,6 +332,7 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 }
 
 func TestFailedStartLeavesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -192,6 +192,7 @@ func verifiedAs(sources []syncer.SourceReport) (v syncer.VerifyReport) {
 // is normal life (DESIGN R11) to every command, beside a daemon and alone; but it cannot
 // reconcile, nor read a stream that is asked for by name.
 func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true, Readings: sandbox.Readings{OrderingOff: true}})
 	if err := os.WriteFile(filepath.Join(w.dir, "r0"), []byte(w.Key(0, sandbox.RoleOrders).Value), 0o600); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 // A data folder that is removed under a running daemon: the page, /readyz and every command
 // say so, nothing is acknowledged, and no second engine makes a new folder.
 func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 12, Orders: 200, Days: 10, NoLimits: true})
 	w.migrated(t)
 	d, stop := w.daemon(t, w.app)

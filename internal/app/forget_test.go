@@ -102,6 +102,7 @@ func (w *world) checked(t *testing.T) string {
 // A person is erased from all that the process wrote, beside the daemon, and stays away: also
 // when all is fetched anew. Another setting erases everybody.
 func TestAPersonIsForgotten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
 	w.migrated(t)
 	log := &polling.Text{}
@@ -206,6 +207,7 @@ func (w *world) dropsEverybody(t *testing.T, log *polling.Text, people map[strin
 // Of a source that has mirrored nothing there is nothing to erase, and a request without a
 // person is refused before anything is opened.
 func TestForgettingNobody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.migrated(t)
 	_, err := w.app.Forget(t.Context(), syncer.ForgetRequest{Source: "r0", Phone: "0722123456"}, time.Minute)

@@ -18,6 +18,7 @@ import (
 // Beside a command that makes a pass of its own, the others say which process has the source,
 // and what asks the warehouse alone works.
 func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 50, Days: 5, NoLimits: true})
 	if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/products", Probability: 1}); err != nil {
 		t.Fatal(err)

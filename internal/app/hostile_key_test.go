@@ -18,6 +18,7 @@ import (
 // What /me says decides about limits and what is asked for: nonsense there is lived
 // with, or named, and troubles no other source.
 func TestHostileKeys(t *testing.T) {
+	t.Parallel()
 	limits := func(n any) map[string]any {
 		return map[string]any{"rate_limits": map[string]any{"per_minute": n, "business_per_minute": n, "heavy_per_minute": n, "orders_per_minute": n}}
 	}
@@ -133,6 +134,7 @@ func TestHostileHeaders(t *testing.T) {
 
 // A source that was born while its service's clock was wrong is not blind until then.
 func TestASourceBornByAWrongClock(t *testing.T) {
+	t.Parallel()
 	dates := []string{
 		"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 31 Dec 2150 23:59:59 GMT",
 		time.Now().Add(20 * time.Hour).UTC().Format(http.TimeFormat), "Thu, 01 Jan 1970 00:00:00 GMT",

@@ -170,6 +170,7 @@ func TestHostileTLS(t *testing.T) {
 
 // What is unwise stands in check, the log of the start, the status and the page.
 func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 22, Orders: -1, NoLimits: true})
 	cfg, err := config.Load(config.Request{File: filepath.Join(w.dir, "larder.yaml"), Set: []string{"sources.0.base_url=http://192.0.2.1:1/v1"}})
 	if err != nil {

@@ -40,6 +40,7 @@ func (h onMessage) WithGroup(string) slog.Handler { return h }
 // Whoever presses Ctrl-C on a full resync beside a daemon, at whatever moment, is told what
 // becomes of it.
 func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		at   string // the beginning of a line of the daemon's log; empty: when its status shows the resync

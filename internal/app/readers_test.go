@@ -28,6 +28,7 @@ func (d *Daemon) ask(t *testing.T, parameters, sql string) (status int, answer s
 // TestReadersFindTheirWay asks the reading interface of a daemon as somebody does who names
 // neither a database nor a zone. What tools ask is tested in sinks/engine/reader.
 func TestReadersFindTheirWay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: 60})
 	w.migrated(t)
 	d, stop := w.daemon(t, w.app)

@@ -25,6 +25,7 @@ func (w *world) reconcile(t *testing.T, heal bool, code int) (syncer.SourceRecon
 // TestReconcileInTheEngine proves every day as the engine adds it up, finds damage and
 // heals it, through the daemon and without one.
 func TestReconcileInTheEngine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 900, Days: 85, NoLimits: true, Readings: sandbox.Readings{NewMapKeys: true}})
 	w.migrated(t)
 	w.app.settleAfter = 100 * time.Millisecond

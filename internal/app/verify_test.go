@@ -75,6 +75,7 @@ func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
 // TestVerifyInTheEngine compares every stream and every kind of column as the
 // engine holds them, through the daemon and without one.
 func TestVerifyInTheEngine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 500, Days: 100, NoLimits: true, Readings: sandbox.Readings{
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
@@ -157,6 +158,7 @@ func (w *world) expectFound(t *testing.T, want []string) {
 
 // An interrupted verification reports as far as it came, with a daemon too.
 func TestVerifyInterrupted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
 	w.migrated(t)
 	_, stop := w.daemon(t, w.app)
@@ -185,6 +187,7 @@ func TestVerifyInterrupted(t *testing.T) {
 }
 
 func TestVerifyOfNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); exit.Code(err) != exit.Warehouse {
 		t.Errorf("without a warehouse: %v", err)

@@ -41,6 +41,7 @@ func counted(t *testing.T, d *Daemon, result string) int {
 // What the service sends again after a restart of the daemon changes nothing: no order, no
 // transition, not even by what or when it was learned.
 func TestAReplayAfterARestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 100, Epoch: time.Now().Add(-36 * time.Hour)})
 	w.takesWebhooks(t, "@every 1h")
 	d, stop := w.daemon(t, w.app)
@@ -86,6 +87,7 @@ func TestAReplayAfterARestart(t *testing.T) {
 // Lost webhooks cost freshness, never data: with all of them lost, polling brings every order
 // as it is, and every transition at its time, those between two polls included.
 func TestWithAllWebhooksLostNothingIsMissing(t *testing.T) {
+	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Bucharest")
 	if err != nil {
 		t.Fatal(err)

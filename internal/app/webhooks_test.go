@@ -114,6 +114,7 @@ func postEvent(t *testing.T, address, path, secret, body string) int {
 // An order that a webhook brings is in the warehouse when it is acknowledged, without its
 // customer; what is forged is not. The sandbox signs a ping as the service would.
 func TestAWebhookIsInTheWarehouse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 100, Epoch: time.Now().Add(-36 * time.Hour)})
 	w.takesWebhooks(t, "@every 1h")
 	d, stop := w.daemon(t, w.app)
@@ -193,6 +194,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 
 // What larder run would not start with, check finds.
 func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.takesWebhooks(t, "@every 1h")
 	empty, short, none := filepath.Join(w.dir, "empty"), filepath.Join(w.dir, "short"), filepath.Join(w.dir, "none")
@@ -232,6 +234,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 
 // Before the daemon runs, a ping that nobody takes is no fault of the configuration.
 func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.takesWebhooks(t, "@every 1h")
 	w.app.Config.Webhooks.Listen = "127.0.0.1:1"
