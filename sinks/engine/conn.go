@@ -23,7 +23,7 @@ type Conn struct {
 	spoiled  bool   // a statement changed what the next user would see
 }
 
-var errConnect = errors.New("the engine refused the connection: it may have no memory left, ask again")
+var errConnect = errors.New("the engine refused the connection")
 
 func (e *Engine) connect(args []string) (*Conn, error) {
 	c := &Conn{engine: e, raw: e.lib.dial(args), database: "default"}

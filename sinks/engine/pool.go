@@ -132,7 +132,7 @@ func (p *Pool) take(settings map[string]string, database string) (*Conn, error) 
 		return nil, exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "One of the settings has a value that the engine does not take: %s", strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: it may have no memory left, ask again", err)
 	}
 	c.key, c.mark = key, mark
 	return c, nil
