@@ -55,10 +55,10 @@ type Source struct {
 	NextKeyFile string `koanf:"next_key_file" kind:"file"`
 	// Which streams to mirror; empty: all that the key's scopes allow. Known: see [Streams].
 	Streams []string `koanf:"streams"`
-	// Ids of the locations to mirror; empty: all that the key may use. Categories are mirrored
-	// whatever stands here, and so are the key and the allergens: a category may be shared by every
-	// location (its `location_id` is null then), and what the API's filter does with those is not
-	// said. The service's totals, `sales_daily` and `sales_products`, are then asked for of each of
+	// Ids of the locations to mirror; empty: all that the key may use. Rows of others are dropped
+	// when they arrive: lists are walked whole. A category that every location shares (its
+	// `location_id` is null) is kept, and so are the key and the allergens. When the list is
+	// changed, a full resync brings what was gained and removes what was lost. The service's totals, `sales_daily` and `sales_products`, are then asked for of each of
 	// them.
 	Locations []string `koanf:"locations"`
 	// Part of every limit that Larder may use, above 0 and up to 1, when other programs share the

@@ -194,16 +194,15 @@ func (d Drift) Key() string {
 
 // The kinds of walk that have a checkpoint of their own.
 const (
-	WalkIncremental   = "incremental"
-	WalkBackfill      = "backfill"
-	WalkFull          = "full" // full resync
-	WalkSnapshot      = "snapshot"
-	WalkTotals        = "totals"
-	WalkMenus         = "menus"
-	WalkCoverage      = "coverage"       // no walk: the locations that were walked so far
-	WalkLostLocations = "lost_locations" // no walk: those of them that were lost, until that is acted upon
-	WalkDeep          = "reconcile_deep"
-	WalkSweep         = "sweep" // of runs only: what a full resync removed
+	WalkIncremental = "incremental"
+	WalkBackfill    = "backfill"
+	WalkFull        = "full" // full resync
+	WalkSnapshot    = "snapshot"
+	WalkTotals      = "totals"
+	WalkMenus       = "menus"
+	WalkOwed        = "owed" // no walk: a full resync is owed until one has begun above its FirstVersion
+	WalkDeep        = "reconcile_deep"
+	WalkSweep       = "sweep" // of runs only: what a full resync removed
 )
 
 // Checkpoint is what is stored so that a walk can go on after a crash. Key:
@@ -228,9 +227,9 @@ type Checkpoint struct {
 	Rows     uint64
 	// Tombstones counts tombstones received by the walk.
 	Tombstones uint64
-	// FirstVersion of a full resync is below the version of every row that it
+	// FirstVersion of a long walk is below the version of every row that it
 	// brings, and above that of every row stored before it began: what is live
-	// and below it at the end was not seen (DESIGN R6).
+	// and below that of a full resync at its end was not seen (DESIGN R6).
 	FirstVersion uint64
 	StartedAt    time.Time
 	UpdatedAt    time.Time

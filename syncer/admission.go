@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -40,12 +40,8 @@ func (a *admission) identify(me types.Me) stream.Identity {
 // §5, open readings).
 func (a *admission) followedBefore(location string) bool {
 	key := a.source.Identity()
-	a.source.mu.Lock()
-	defer a.source.mu.Unlock()
 	return slices.Contains(key.Locations, location) || slices.Contains(key.Inactive, location) ||
-		slices.ContainsFunc(a.source.stored.Checkpoints, func(cp sinks.Checkpoint) bool {
-			return strings.HasSuffix(cp.Stream, "@"+location)
-		})
+		slices.ContainsFunc(a.source.lists, func(l *list.List) bool { return l.Followed(location) })
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
@@ -66,10 +62,7 @@ func (a *admission) offReason(f follower, key stream.Identity) string {
 // for in the locations that the key lets it.
 func (a *admission) admitStream(ctx context.Context, f follower, key stream.Identity) {
 	st := f.Common()
-	st.Mu.Lock()
-	st.NoScope = st.LacksScope(key)
-	st.Mu.Unlock()
-	f.NoteKey(ctx) // of a stream that is off, too: what its walks have passed by is still to come
+	st.NoteScopes(key)
 	if reason := a.offReason(f, key); reason != "" {
 		st.Set(ctx, status.StateOff, reason)
 		return
@@ -88,6 +81,9 @@ func (a *admission) admit(ctx context.Context, me types.Me) (stream.Identity, er
 	defer a.admits.Release()
 	key := a.identify(me)
 	a.source.IdentifyAs(key)
+	for _, l := range a.source.lists {
+		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
+	}
 	for _, st := range a.source.streams {
 		a.admitStream(ctx, st, key)
 	}

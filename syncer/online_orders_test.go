@@ -407,7 +407,7 @@ func TestAFullResyncKeepsOnlineOrders(t *testing.T) {
 		f.mu.Unlock()
 		f.on("/orders/o001", func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 404, "not_found"); return true })
 		w.until("half of the orders are held", 20*time.Minute, func() bool {
-			held := w.list(registry.Online).Full.Held()
+			held := w.list(registry.Online).Held()
 			return held != nil && held.Rows == 150
 		})
 		w.once(Selection{Full: true, ConfirmSweep: true})

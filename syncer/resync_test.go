@@ -333,7 +333,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.list("sales_orders").Full.Version()
+			return w.list("sales_orders").ResyncVersion()
 		}
 		first := begun()
 		for range 3 {
@@ -426,11 +426,9 @@ func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 		w.once(Selection{})
 		f.set(cats, a)
 		st := w.list("categories")
-		must(t, st.Full.Begin(t.Context()))
-		for _, tr := range st.Followed() {
-			must(t, tr.WalkAgain(t.Context()))
-		}
-		sw := st.Full.NewSweep()
+		must(t, st.BeginResync(t.Context()))
+		must(t, st.WalkAgain(t.Context()))
+		sw := st.NewSweep()
 		rows, err := w.sink.Live(t.Context(), sw.Query)
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%d rows were not seen, %v", len(rows), err)
@@ -465,88 +463,22 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 			time.Sleep(time.Minute)
 			must(t, st.Source.Refresh(t.Context()))
 		}
-		must(t, st.Full.Begin(t.Context()))
+		must(t, st.BeginResync(t.Context()))
 		f.set(cats, a)
 		f.me = one
 		hear()
 		if got := st.Source.Identity().Locations; len(got) != 1 {
 			t.Fatalf("locations %v", got)
 		}
-		for _, tr := range st.Followed() {
-			must(t, tr.WalkAgain(t.Context()))
+		if err := st.WalkAgain(t.Context()); err == nil {
+			t.Error("a full resync is gone on with that began before the location was lost")
 		}
 		f.set(cats, a, b)
 		f.me = both
 		hear()
-		must(t, st.Full.Run(t.Context(), list.Consent{}))
+		must(t, st.Resync(t.Context(), list.Consent{}))
 		if w.store.Row("categories", "b1", "b").Deleted {
 			t.Error("removed, and the service lists it")
-		}
-	})
-}
-
-// The walk of a configured location that is refused on the way has not seen all of it:
-// it is walked again when the location is back before the sweep, and nobody is asked
-// about rows that are there.
-func TestAWalkThatIsCutShortIsMadeAgain(t *testing.T) {
-	inFake(t, func(t *testing.T, f *fake, w *world) {
-		rows := []string{product("a", "l1", stamp(-time.Hour))}
-		for i := range 80 {
-			row := product(fmt.Sprint("b", i), "l2", stamp(-time.Hour))
-			rows = append(rows, row)
-			f.on(fmt.Sprint("/products/b", i), func(rw http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(rw, row); return true })
-		}
-		f.set("/products", rows...)
-		only := func(rw http.ResponseWriter, r *http.Request) bool { // as the service: the rows of the location asked for
-			if r.URL.Query().Has("updated_since") || r.URL.Query().Get("location_id") == "" {
-				return false
-			}
-			of := rows[:1]
-			if r.URL.Query().Get("location_id") == "l2" {
-				of = rows[1:]
-			}
-			fmt.Fprintf(rw, `{"data":[%s],"next_cursor":null,"has_more":false}`, strings.Join(of, ","))
-			return true
-		}
-		f.on("/products", only)
-		both := strings.Replace(f.me, `["l1"]`, `["l1","l2"]`, 1)
-		one := strings.Replace(f.me, `"all_locations":true`, `"all_locations":false`, 1)
-		f.me = both
-		src := w.one()
-		src.Locations = []string{"l1", "l2"}
-		w.open(src)
-		w.once(Selection{})
-		st := w.list("products")
-		hear := func(me string) {
-			f.me = me
-			time.Sleep(time.Minute)
-			must(t, st.Source.Refresh(t.Context()))
-		}
-		must(t, st.Full.Begin(t.Context()))
-		hear(one)
-		f.on("/products", func(rw http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Query().Get("location_id") != "l2" {
-				return only(rw, r)
-			}
-			fakeError(rw, 403, "location_forbidden")
-			return true
-		})
-		for _, tr := range st.Followed() {
-			must(t, tr.WalkAgain(t.Context()))
-		}
-		f.on("/products", only)
-		hear(both)
-		must(t, st.Full.Run(t.Context(), list.Consent{}))
-		if held := st.Full.Held(); held != nil {
-			t.Errorf("held: %v", held)
-		}
-		for id, r := range w.store.Rows("products", "b1") {
-			if r.Deleted {
-				t.Fatalf("%s was removed, and the service lists it", id)
-			}
-		}
-		if again := st.Places.Reopened(); len(again) != 0 {
-			t.Error("walked again for ever")
 		}
 	})
 }
@@ -611,7 +543,7 @@ func locationIn(r memsink.Row, locs []string) int {
 	return slices.IndexFunc(locs, func(l string) bool { return strings.Contains(r.Raw, `"location_id":"`+l+`"`) })
 }
 
-// Within minutes a gained location is walked, and a lost one swept.
+// A full resync that begins within minutes brings a gained location, and one sweeps a lost one.
 func TestLocationsGainedAndLost(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 37, Orders: 400, LocationsPer: 3, ProductsPer: 40}, func(t *testing.T, w *world) {
 		r := w.box.Restaurant(0)
@@ -710,7 +642,7 @@ func TestAConfiguredLocationThatIsDeactivated(t *testing.T) {
 					t.Errorf("state %s: %s", s.State, s.Detail)
 				}
 				for _, st := range w.source().Streams {
-					if st.State != status.StateRunning && st.State != status.StateOff {
+					if st.State != status.StateRunning && st.State != status.StateOff && (!hidden || st.State != status.StateHeld) {
 						t.Errorf("%s is %s: %s", st.Name, st.State, st.Detail)
 					}
 				}

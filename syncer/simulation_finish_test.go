@@ -212,13 +212,13 @@ func (e *episode) compareList(business int, list string) error {
 	id := e.box.Restaurant(business).ID()
 	rows := e.rows(list, id)
 	only := ""
-	if e.plan.located && definitionOf(list).ByLocation {
+	if e.plan.located {
 		only = e.box.Restaurant(business).LocationIDs()[0]
 	}
 	err := e.box.Truth(e.key(business), list, func(want sandbox.TruthRow) error {
 		have, ok := rows[want.ID]
 		delete(rows, want.ID)
-		if only == "" || want.Row != nil && placeOf(string(want.Row)) == only {
+		if here := placeOf(string(want.Row)); only == "" || want.Row != nil && (here == only || here == "") {
 			e.compareRow(fmt.Sprintf("r%d %s %q", business, list, want.ID), want, have, ok)
 		}
 		return nil

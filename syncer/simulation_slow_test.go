@@ -160,8 +160,8 @@ func killedAgain(e *episode, g *rand.Rand) string {
 }
 
 // lostAreRemoved finds what stays of locations that the key has lost, long after that:
-// rows that live though the service does not list them, and a loss that still counts
-// though the location is back. A sweep may wait for a person.
+// rows that live though the service does not list them, and a full resync that is still
+// owed. A sweep may wait for a person.
 func (e *episode) lostAreRemoved(business int) {
 	synctest.Wait()
 	usable := e.syncer.served()[business].Identity().Locations
@@ -183,10 +183,8 @@ func (e *episode) lostAreRemoved(business int) {
 				e.fault("r%d %s %q: live in the mirror, of location %q that the key has lost: %s", business, list, id, place, row.Raw)
 			}
 		}
-		for _, l := range e.watch.away[fmt.Sprintf("r%d %s", business, list)] {
-			if slices.Contains(usable, l) {
-				e.fault("r%d %s: location %q still counts as lost", business, list, l)
-			}
+		if left := e.watch.doubt[fmt.Sprintf("r%d %s", business, list)]; len(left) > 0 {
+			e.fault("r%d %s: no full resync has come for locations %q", business, list, left)
 		}
 	}
 }

@@ -39,10 +39,9 @@ type watch struct {
 	born     map[string]time.Time        // since when the incremental walks see everything
 	filled   map[string]bool             // the backfill is durable
 	caught   map[string]sinks.Checkpoint // of the incremental walks, by source and stream
-	opened   map[string][]string         // locations whose rows were brought, by source and stream
-	opening  map[string][]string         // locations whose rows the backfill brings
-	away     map[string][]string         // locations that were lost, which walks may pass by
-	closed   map[string]bool             // a sweep came while the location was lost
+	owed     map[string]sinks.Checkpoint // the full resync that is owed, by source and stream
+	walked   map[string][]string         // locations that are walked, by source and stream
+	doubt    map[string][]string         // those that were gained or lost, until a long walk that began since has ended
 	cut      map[string]uint64           // menus that a flush stored before it was cut, by location: their row's version
 	checked  int
 	verdicts int
@@ -58,8 +57,8 @@ type sourceVersion struct {
 func newWatch(e *episode) *watch {
 	return &watch{
 		e: e, seed: maphash.MakeSeed(), versions: map[sourceVersion]uint64{},
-		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{}, opened: map[string][]string{}, opening: map[string][]string{},
-		away: map[string][]string{}, closed: map[string]bool{}, caught: map[string]sinks.Checkpoint{}, cut: map[string]uint64{},
+		marks: map[string]time.Time{}, born: map[string]time.Time{}, filled: map[string]bool{},
+		owed: map[string]sinks.Checkpoint{}, walked: map[string][]string{}, doubt: map[string][]string{}, caught: map[string]sinks.Checkpoint{}, cut: map[string]uint64{},
 	}
 }
 
@@ -81,38 +80,42 @@ func (v *watch) stored(c *sinks.Commit, durable bool) {
 		v.watermark(cp)
 		v.covered(c)
 	case sinks.WalkBackfill:
+		v.ended(cp)
 		v.covered(c)
 	case sinks.WalkSnapshot:
 		v.whole(c)
 	case sinks.WalkMenus:
 		v.menus(c)
 	case sinks.WalkFull:
-		if list.PhaseClosed.Is(*cp) {
-			v.closed[cp.Source+" "+cp.Stream] = true
-		}
-	case sinks.WalkLostLocations:
-		var lost []string
-		if err := json.Unmarshal([]byte(cp.Position), &lost); err != nil {
-			v.e.fault("lost locations of %s %s: %v", cp.Source, cp.Stream, err)
-		}
-		v.away[cp.Source+" "+cp.Stream] = lost
-	case sinks.WalkCoverage:
-		var at stream.Coverage
-		if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
-			v.e.fault("coverage of %s %s: %v", cp.Source, cp.Stream, err)
-		}
-		v.opens(cp.Source+" "+cp.Stream, at.Locations)
+		v.ended(cp)
+	case sinks.WalkOwed:
+		v.owes(cp)
 	}
 }
 
-// opens takes over the locations that a key has now. Where the rows of one that it has
-// gained come with a backfill that begins anew, they are there at its end.
-func (v *watch) opens(key string, locations []string) {
-	before, known := v.opened[key]
-	v.opening[key] = locations
-	if v.opened[key] = locations; known && !v.filled[key] {
-		v.opened[key] = slices.DeleteFunc(slices.Clone(locations), func(l string) bool { return !slices.Contains(before, l) })
+// owes takes over the locations that are walked now.
+func (v *watch) owes(cp *sinks.Checkpoint) {
+	var at struct{ Locations []string }
+	if err := json.Unmarshal([]byte(cp.Position), &at); err != nil {
+		v.e.fault("locations of %s %s: %v", cp.Source, cp.Stream, err)
 	}
+	key := cp.Source + " " + cp.Stream
+	if was, known := v.walked[key]; known {
+		v.doubt[key] = slices.Concat(v.doubt[key], without(at.Locations, was), without(was, at.Locations))
+	}
+	v.owed[key], v.walked[key] = *cp, at.Locations
+}
+
+// ended takes over a long walk that began after the last change, and has come to its end.
+func (v *watch) ended(cp *sinks.Checkpoint) {
+	if key := cp.Source + " " + cp.Stream; cp.Done && cp.FirstVersion > v.owed[key].FirstVersion {
+		delete(v.doubt, key)
+	}
+}
+
+// without are all but some.
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(l string) bool { return slices.Contains(some, l) })
 }
 
 // verdictsOf keeps the verdicts that claim that a day differed.
@@ -177,21 +180,15 @@ func (v *watch) watermark(cp *sinks.Checkpoint) {
 func (v *watch) covered(c *sinks.Commit) {
 	cp := c.Checkpoint
 	key := cp.Source + " " + cp.Stream
-	from, to := cp.Since, list.Since(*cp)
+	mark := list.Watermark{Cp: cp}
+	from, to := cp.Since, mark.Next()
 	switch {
 	case cp.Walk == sinks.WalkBackfill:
-		v.filled[key] = cp.Done // a location that is gained begins it anew
-		v.closed[key] = v.closed[key] && !cp.Done
-		if cp.Done && v.opening[key] != nil {
-			v.opened[key] = v.opening[key]
-		}
-		to = (&list.Progress{Cp: *cp}).Restart()
+		v.filled[key] = cp.Done
+		to = mark.Restart()
 		if cp.Done {
 			to = v.leftFrom(cp)
 		}
-	case v.closed[key]: // when it is the key's again, the backfill begins anew
-		v.caught[key] = *cp
-		return
 	case v.born[key].IsZero():
 		v.born[key], v.caught[key] = cp.Since, *cp
 		return
@@ -201,21 +198,16 @@ func (v *watch) covered(c *sinks.Commit) {
 			from = time.Time{}
 		}
 		if cp.Cursor != "" {
-			to = (&list.Progress{Cp: *cp}).Restart()
+			to = mark.Restart()
 		}
 	}
-	list, location, _ := strings.Cut(cp.Stream, "@")
-	v.holds(c, list, location, from, to)
+	v.holds(c, from, to)
 }
 
 // leftFrom is from when on a backfill that is done leaves everything to the incremental
 // walks: behind its watermark, and what changed since the last of them began.
 func (v *watch) leftFrom(cp *sinks.Checkpoint) time.Time {
-	of, _, _ := strings.Cut(cp.Stream, "@")
-	last, own := v.caught[cp.Source+" "+cp.Stream]
-	if !own { // of a location that was gained
-		last = v.caught[cp.Source+" "+of]
-	}
+	last := v.caught[cp.Source+" "+cp.Stream]
 	if last.Cursor != "" {
 		return stream.Earlier(cp.Watermark.Add(-sandbox.MaxStampDelay), last.Since)
 	}
@@ -223,8 +215,8 @@ func (v *watch) leftFrom(cp *sinks.Checkpoint) time.Time {
 }
 
 // holds checks that the rows stamped in a span of time are in the store.
-func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time) {
-	business := v.e.businessOf(c.Source)
+func (v *watch) holds(c *sinks.Commit, from, to time.Time) {
+	business, list := v.e.businessOf(c.Source), c.Stream
 	stamps, err := v.e.box.Stamps(v.e.key(business), list)
 	if err != nil {
 		return // the key is gone just now; what is missing shows at the next commit
@@ -234,12 +226,13 @@ func (v *watch) holds(c *sinks.Commit, list, location string, from, to time.Time
 		maps.Copy(spoilt, v.e.damagedRows(business))
 	}
 	for id, s := range stamps {
-		if s.At.Before(from) || !s.At.Before(to) || !v.brings(c.Source+" "+list, location, s.Location) || spoilt[id] {
+		if s.At.Before(from) || !s.At.Before(to) || !v.brings(c.Source+" "+list, s.Location) || spoilt[id] {
 			continue
 		}
 		v.checked++
 		row := v.e.store.Row(list, c.Business, id)
 		switch {
+		case row.Source == "" && s.Removed && v.e.plan.located: // whose it was is not said
 		case row.Source == "":
 			v.e.fault("%s %s: the %s checkpoint goes on from %s, row %q of %s is not stored", c.Source, list, c.Checkpoint.Walk, to, id, s.At)
 		case s.Removed != row.Deleted:
@@ -276,18 +269,10 @@ func (v *watch) bad(c *sinks.Commit, id string) bool {
 	})
 }
 
-// brings is true when walks of one location, or of all, bring a row of another:
-// the rows of a location that the key has just gained are brought by another walk, and
-// so are those of one that it had lost.
-func (v *watch) brings(key, location, row string) bool {
-	if location != "" || row == "" {
-		return location == row
-	}
-	opened, covered := v.opened[key]
-	if v.e.plan.located && !covered {
-		return true // a list that is asked for whole and keeps no coverage
-	}
-	return slices.Contains(opened, row) && !slices.Contains(v.away[key], row)
+// brings reports whether walks bring the rows of a location. Those of one that the key has
+// gained or lost come with the full resync that is owed.
+func (v *watch) brings(key, location string) bool {
+	return location == "" || slices.Contains(v.walked[key], location) && !slices.Contains(v.doubt[key], location)
 }
 
 // stampOn is the updated_at of a stored row, which has one and no other beside it.

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/menus"
-	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -74,8 +73,6 @@ type follower interface {
 	WantedLocations(stream.Identity) []string
 	// Follow has it asked for in those.
 	Follow(stream.Identity)
-	// NoteKey notes what else the key changes, when it has been admitted.
-	NoteKey(context.Context)
 	// Walks are the kinds of walk that a daemon makes of it, each at the turns of its jobs; none
 	// when it is off.
 	Walks() []stream.Walk
@@ -98,7 +95,7 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: y.metrics, WallClock: y.opts.Now,
-		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1, Down: map[string]outage.Outage{},
+		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1,
 	}
 	s.condition = condition.New(cfg.Name, s.Log, s.loop.wakeLoop)
 	s.holding = &holding{name: cfg.Name, leases: y.leases, condition: s.condition, lost: &atomic.Pointer[error]{}}

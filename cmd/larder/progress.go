@@ -351,9 +351,9 @@ func amounts(p *syncer.Progress) string {
 	case !p.BackTo().IsZero():
 		return fmt.Sprintf("%s, back to %s", phrase.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
 	case p.TotalRows == 0:
-		return phrase.Plural(p.Rows, "row")
+		return atLeast(p) + phrase.Plural(p.Rows, "row")
 	}
-	rows := fmt.Sprintf("%s of %s", phrase.Count(p.Rows), phrase.Plural(p.TotalRows, "row"))
+	rows := fmt.Sprintf("%s%s of %s", atLeast(p), phrase.Count(p.Rows), phrase.Plural(p.TotalRows, "row"))
 	switch p.RequestsLeft {
 	case 0:
 		return rows
@@ -362,6 +362,14 @@ func amounts(p *syncer.Progress) string {
 	default:
 		return fmt.Sprintf("%s, %s left, %s", rows, age(p.ExpectedLeft.Duration()), phrase.Plural(p.RequestsLeft, "request"))
 	}
+}
+
+// atLeast goes before the rows of a walk whose cursor was refused.
+func atLeast(p *syncer.Progress) string {
+	if p.AtLeast {
+		return "at least "
+	}
+	return ""
 }
 
 // end leaves the bars as they are.

@@ -35,6 +35,7 @@ type answer struct {
 	body        []byte
 	hold        *hold // what body takes of the memory; nil for a small one
 	date, at    time.Time
+	attempts    int // that were made for it
 }
 
 // release gives the body back, which is not needed any more.
@@ -59,6 +60,7 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 	if k.answer.status != http.StatusOK && !k.unchanged() {
 		return nil, k.refusal()
 	}
+	k.answer.attempts = k.attempts
 	return &k.answer, nil
 }
 

@@ -59,6 +59,7 @@ type Page struct {
 	Date       time.Time // the service's clock, zero when not said
 	ReceivedAt time.Time
 	Bytes      int
+	Attempts   int // requests that it took
 
 	hold *hold
 }
@@ -93,7 +94,7 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	page.Date, page.ReceivedAt, page.Bytes, page.hold = answer.date, answer.at, len(answer.body), answer.hold
+	page.Date, page.ReceivedAt, page.Bytes, page.Attempts, page.hold = answer.date, answer.at, len(answer.body), answer.attempts, answer.hold
 	return page, nil
 }
 

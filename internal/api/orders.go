@@ -50,7 +50,7 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body), hold: answer.hold}
+	page := Page{Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body), Attempts: answer.attempts, hold: answer.hold}
 	for _, row := range e.rows {
 		page.Rows = append(page.Rows, c.opts.Keep(row))
 	}

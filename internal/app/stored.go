@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -87,7 +87,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
-		own := checkpointsOf(state, def.Stream)
+		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != def.Stream })
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}
@@ -103,38 +103,19 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 	return src
 }
 
-// checkpointsOf are those of a stream's walks, of each configured location where it
-// is asked for by location.
-func checkpointsOf(state sinks.State, stream string) []sinks.Checkpoint {
-	var own []sinks.Checkpoint
-	for _, c := range state.Checkpoints {
-		if name, _, _ := strings.Cut(c.Stream, "@"); name == stream {
-			own = append(own, c)
-		}
-	}
-	return own
-}
-
-// filled is true when every backfill of a stream's checkpoints has come to its end:
-// a list that is followed has one.
+// filled reports whether the backfill of a stream's checkpoints has come to its end: a list that
+// is followed has one.
 func filled(checkpoints []sinks.Checkpoint) bool {
-	open := map[string]bool{}
+	followed := false
 	for _, c := range checkpoints {
 		switch c.Walk {
-		case sinks.WalkIncremental:
-			if _, known := open[c.Stream]; !known {
-				open[c.Stream] = true
-			}
 		case sinks.WalkBackfill, sinks.WalkTotals:
-			open[c.Stream] = !c.Done
+			return c.Done
+		case sinks.WalkIncremental:
+			followed = true
 		}
 	}
-	for _, unfinished := range open {
-		if unfinished {
-			return false
-		}
-	}
-	return true
+	return !followed
 }
 
 // served is true of the states that only a daemon can keep a stream in.

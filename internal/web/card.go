@@ -170,6 +170,9 @@ func newProgress(p *syncer.Progress) *progress {
 	if p.Resync() {
 		what = "full resync: "
 	}
+	if p.AtLeast {
+		what += "at least "
+	}
 	if p.TotalRows == 0 {
 		return &progress{-1, fmt.Sprintf("%s%s in %s so far", what, phrase.Plural(p.Rows, "row"), phrase.Plural(p.Pages, "page"))}
 	}

@@ -230,6 +230,29 @@ func TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid(t *testing.T) {
 	}
 }
 
+// TestCheckpointsOfSingleLocationsAreForgotten: lists are walked whole.
+func TestCheckpointsOfSingleLocationsAreForgotten(t *testing.T) {
+	s, database := migratedAnew(t, clickhouse.Options{})
+	conn := enginetest.Conn(t, "default")
+	raw := "`" + database + "_raw`."
+	for _, sql := range []string{
+		"INSERT INTO " + raw + `checkpoints (business_id, source, stream, walk) VALUES
+('b', 's', 'products', 'incremental'), ('b', 's', 'products@l1', 'incremental'), ('b', 's', 'products@l1', 'backfill'),
+('b', 's', 'products', 'coverage'), ('b', 's', 'products', 'lost_locations'), ('b', 's', 'sales_daily', 'coverage')`,
+		"TRUNCATE TABLE " + raw + "migrations",
+	} {
+		if err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := query(t, s, "SELECT stream, walk FROM "+raw+"checkpoints ORDER BY stream, walk", "TSV"); got != "products\tincremental\n" {
+		t.Errorf("left are %q", got)
+	}
+}
+
 func TestEveryColumnHasAComment(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
 	for _, line := range schemaOf(t, s, database) {

@@ -146,8 +146,7 @@ func TestSyncViews(t *testing.T) {
 			Run:        &sinks.Run{Source: "s", Stream: "products", Walk: "backfill", StartedAt: at, FinishedAt: at.Add(time.Second), Rows: 12, Tombs: 1}},
 		{Source: "s", Business: "biz", Stream: "products", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "products", Walk: "incremental", Watermark: at.Add(time.Minute), UpdatedAt: at}},
 		{Source: "s", Business: "biz", Stream: "ingredients", Status: &sinks.StreamStatus{Source: "s", Stream: "ingredients", State: "backfill", ChangedAt: at},
-			Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "ingredients@l@1", Walk: "backfill", Watermark: at, Done: true, Rows: 3, UpdatedAt: at}},
-		{Source: "s", Business: "biz", Stream: "ingredients", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "ingredients@l2", Walk: "backfill", Watermark: at.Add(time.Hour), Rows: 4, UpdatedAt: at}},
+			Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "ingredients", Walk: "backfill", Watermark: at, Rows: 7, UpdatedAt: at}},
 		{Source: "s", Business: "biz", Stream: "locations", Checkpoint: &sinks.Checkpoint{Source: "s", Stream: "locations", Walk: "snapshot", UpdatedAt: at}},
 	} {
 		receipt, err := m.Write(t.Context(), c)
@@ -163,26 +162,6 @@ func TestSyncViews(t *testing.T) {
 		`biz|s|locations||\N|\N|\N|0`, "biz|s|products|running|2026-04-01 15:01:00.000000|true|12|1")
 	m.expect("SELECT stream, state_since FROM sync_streams WHERE stream != 'ingredients' ORDER BY stream", `locations|\N`, "products|2026-04-01 15:00:00.000000")
 	m.expect("SELECT business_id, walk, rows, tombstones, error FROM sync_runs", "biz|backfill|12|1|")
-
-	// A location that the key has gained is behind until its backfill has ended, and counts
-	// no more then; nor do checkpoints of the time when the configuration named locations.
-	mark := func(stream, walk string, watermark time.Time, done bool) {
-		m.commit(&sinks.Commit{Source: "s", Business: "biz", Stream: "products", Checkpoint: &sinks.Checkpoint{
-			Source: "s", Stream: stream, Walk: walk, Watermark: watermark, Done: done, UpdatedAt: watermark}})
-	}
-	watermark := func(want string) {
-		t.Helper()
-		m.expect("SELECT watermark, backfill_done FROM sync_streams WHERE stream = 'products'", want)
-	}
-	mark("products@l3", "backfill", at.Add(-time.Hour), false)
-	watermark("2026-04-01 15:01:00.000000|false")
-	mark("products@l3", "backfill", at.Add(-time.Minute), true)
-	mark("products@old", "incremental", at.Add(-24*time.Hour), false)
-	mark("products", "incremental", at.Add(2*time.Minute), false)
-	watermark("2026-04-01 15:02:00.000000|true")
-	mark("products@l1", "incremental", at.Add(time.Hour), false) // named since
-	mark("products@old", "incremental", at.Add(2*time.Hour), false)
-	watermark("2026-04-01 16:00:00.000000|true")
 
 	m.expect("SELECT business_id, stream, row_id, field, raw FROM quarantine", `biz|products|x|price|{"id":"x"}`)
 	m.expect("SELECT path, example, row_id, first_seen_at FROM schema_drift", `a.b|"first"|p|2026-04-01 15:00:00.000000`)

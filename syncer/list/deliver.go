@@ -6,20 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
-
-// Deliveries are the rows that the service sends by itself, outside of any walk.
-type Deliveries struct {
-	list       *List
-	delivering rowLocks
-}
 
 // Delivered is what became of a row that the service sent by itself.
 type Delivered int
@@ -39,24 +31,26 @@ var ErrNotFollowed = errors.New("the stream is off, or its source is not served 
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
 // moves no checkpoint: what was not sent, or was lost, the walks bring. The location may be
 // one that /me did not list yet.
-func (d *Deliveries) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
-	if d.list.Off() || d.list.Source.Business() == "" {
+func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
+	if st.Off() || st.Source.Business() == "" {
 		return 0, ErrNotFollowed
 	}
 	var row struct {
 		ID        string `json:"id"`
 		UpdatedAt string `json:"updated_at"`
 	}
-	if mapping.Unmarshal(raw, &row) == nil && d.list.Full.elsewhere(raw) { // what is not JSON goes to quarantine
+	if mapping.Unmarshal(raw, &row) == nil && st.elsewhere(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
-	lock, err := d.delivering.take(ctx, row.ID)
-	if err != nil {
-		return 0, err
-	}
-	defer d.delivering.leave(lock)
-	what, receipt, err := d.queueDelivered(ctx, lock, mapping.Instant(row.UpdatedAt), raw)
-	lock.slot.Release()
+	var what Delivered
+	var receipt *sinks.Receipt
+	// One after the other: what is sent twice at once may come in any order, and each has to see
+	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
+	// wait for a flush of its own.
+	err := st.Exclusive(ctx, st.delivering, func(ctx context.Context) (err error) {
+		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
+		return err
+	})
 	if err != nil || receipt == nil {
 		return what, err
 	}
@@ -66,104 +60,52 @@ func (d *Deliveries) Deliver(ctx context.Context, raw []byte) (Delivered, error)
 	return what, nil
 }
 
-// rowLocks keep two deliveries of one row apart: what is sent twice at once may come in any
-// order, and each has to see what the other has queued. None waits for the warehouse while it
-// holds the row: the next would have to wait for a flush of its own.
-type rowLocks struct {
-	mu   sync.Mutex
-	held map[string]*rowLock
-}
-
-type rowLock struct {
-	id     string
-	slot   stream.Slot
-	users  int
-	queued *sinks.Receipt // of the last delivery that was queued; nil for none
-}
-
-// take waits for the row. The caller releases its slot, and leaves it when what it has queued
-// is durable.
-func (l *rowLocks) take(ctx context.Context, id string) (*rowLock, error) {
-	l.mu.Lock()
-	if l.held == nil {
-		l.held = map[string]*rowLock{}
-	}
-	row := l.held[id]
-	if row == nil {
-		row = &rowLock{id: id, slot: stream.NewSlot()}
-		l.held[id] = row
-	}
-	row.users++
-	l.mu.Unlock()
-	if err := row.slot.Take(ctx); err != nil {
-		l.leave(row)
-		return nil, err
-	}
-	return row, nil
-}
-
-func (l *rowLocks) leave(row *rowLock) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if row.users--; row.users == 0 {
-		delete(l.held, row.id)
-	}
-}
-
 // queueDelivered hands a row to the sink, unless what is held is as new. The receipt tells
-// when what is held is durable; nil: it is.
-func (d *Deliveries) queueDelivered(ctx context.Context, lock *rowLock, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
-	if what, held, err := d.holds(ctx, lock.id, updated, d.list.Forgotten.Order(raw)); err != nil || held {
-		return what, d.underWay(lock), err
+// when what is held is durable, as the last that the source has queued is; nil: it is.
+func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
+	what, held, err := st.holds(ctx, id, updated, st.Forgotten.Order(raw))
+	if err != nil || held {
+		last, _ := st.Source.Commits.Last(st.Source.Name)
+		return what, last, err
 	}
-	stored, err := d.list.Forgotten.Storing(ctx)
+	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer stored()
-	in := d.list.Writer.Begin(d.list.Writer.NextWalk(), 1)
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(d.list.Def.Plan.NewMapper(), d.list.Forgotten.Order(raw), d.list.Source.Versions.Take(1), d.list.Source.Moment().UTC(), write.RowContext{Columns: d.list.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
-		return DeliveredSame, d.underWay(lock), nil
+		last, _ := st.Source.Commits.Last(st.Source.Name)
+		return DeliveredSame, last, nil
 	}
-	receipt, err := d.list.Writer.Write(ctx, in)
+	receipt, err := st.Writer.Write(ctx, in)
 	if err != nil {
 		return 0, nil, err
 	}
 	in.Remember()
-	lock.queued = receipt
 	if r.Bad {
 		return DeliveredBad, receipt, nil
 	}
 	return DeliveredStored, receipt, nil
 }
 
-// underWay is the receipt of what may hold the row and not be durable: another delivery of
-// it, else the last that the source has queued.
-func (d *Deliveries) underWay(lock *rowLock) *sinks.Receipt {
-	if lock.queued != nil {
-		return lock.queued
-	}
-	last, _ := d.list.Source.Commits.Last(d.list.Source.Name)
-	return last
-}
-
 // holds is true when a newer state of a row is stored, or just this one. What was written
 // since the start of the last incremental walk is remembered; the warehouse is asked about
 // anything else.
-func (d *Deliveries) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
+func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
 	if id == "" || updated.IsZero() {
 		return 0, false, nil // it goes to quarantine
 	}
-	if stamp, known := d.list.Writer.Remembers(id); known {
+	if stamp, known := st.Writer.Remembers(id); known {
 		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
-	if d.remembersSince(updated) {
+	if st.remembersSince(updated) {
 		return 0, false, nil
 	}
-	rows, err := d.list.Source.Sink.Rows(ctx, d.list.Def.Name, d.list.Source.Business(), []string{id})
+	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
 		return 0, false, fmt.Errorf("read the stored row: %w", err)
 	}
@@ -182,13 +124,8 @@ func (d *Deliveries) holds(ctx context.Context, id string, updated time.Time, ra
 
 // remembersSince is true when all that was written of rows that changed at an instant is
 // remembered: an incremental walk of this process has been there.
-func (d *Deliveries) remembersSince(at time.Time) bool {
-	d.list.mu.Lock()
-	defer d.list.mu.Unlock()
-	for _, t := range d.list.walks {
-		if t.lastWalk == 0 || !t.floor().Before(at) {
-			return false
-		}
-	}
-	return len(d.list.walks) > 0 && !d.list.Writer.ForgetsRows()
+func (st *List) remembersSince(at time.Time) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.lastWalk != 0 && st.floor().Before(at) && !st.Writer.ForgetsRows()
 }

@@ -4,8 +4,8 @@
 // resync has not seen. What may not: how rows become commits (package write), and when a
 // walk's turn comes (packages schedule and syncer).
 //
-// A [List] has [LocationWalks]: one of all locations together, or one for each configured
-// location. The walks (walk.go) are of three kinds: incremental walks, backfills and full
+// A [List] is walked whole, and rows of locations that the configuration leaves out are dropped
+// on arrival. Its walks (walk.go) are of three kinds: incremental walks, backfills and full
 // resyncs. The last two are long; one of them may run beside an incremental walk. A walk asks
 // for a page and has its rows written into an intake. Then it hands the sink one commit with
 // the rows, the tombstones, the quarantine entries and the checkpoint behind them. The next
@@ -14,14 +14,16 @@
 //
 // # States
 //
-// A long walk's checkpoint has a phase beside its cursor (phase.go): walked, cut short,
-// held, closed, cursor lost, once more.
+// A long walk's checkpoint has a phase beside its cursor (phase.go): walked, held, cursor lost,
+// once more. A full resync is owed while the debt of the list (locations.go) is above the version
+// with which the last long walk began.
 //
 // # What holds
 //
 //   - A checkpoint is in the same commit as its rows or in a later one.
-//   - The incremental walks have their start (LocationWalks.initWatermark), durably, before the
+//   - The incremental walks have their start (List.initWatermark), durably, before the
 //     backfill asks for its first page: what changes after the backfill is theirs.
+//   - That a full resync is owed is stored ahead of all that walks hand over later.
 //   - A sweep removes only what is below the version with which its resync began.
 //
 // # When something fails

@@ -2,9 +2,9 @@ package list
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -15,10 +15,10 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// List is a stream with a cursor: the walks of its locations, or of all of them together.
+// List is a stream with a cursor. It is walked whole: rows of locations that the configuration
+// leaves out are dropped on arrival.
 type List struct {
 	*stream.Stream
-	covered *stream.CoverageKeeper
 	// Counted is how many live rows the service counts, 0 while that is not known.
 	Counted func() uint64
 
@@ -26,14 +26,18 @@ type List struct {
 	// before anything is asked.
 	Forgotten *personal.Forgotten
 
-	Deliveries *Deliveries
-	Full       *FullResync
-	Places     *Places
+	delivering stream.Slot // a row that the service has sent is looked up and queued
+	starting   stream.Slot // the incremental walks are given their start
+	owing      stream.Slot // the debt is looked at and stored
+	ahead      atomic.Bool // it was said that the stored watermark is ahead of the service's clock
 
-	mu    sync.Mutex       // guards what follows, and the checkpoints of the walks
-	walks []*LocationWalks // one, or one per configured location
-
-	stored []sinks.Checkpoint // as they were at the start
+	mu               sync.Mutex // guards what follows
+	incr, back, full checkpoint
+	lastWalk         uint64 // number of the last incremental walk
+	debt             debt
+	pace             stream.Pace // of the long walk under way
+	mirrored         uint64      // live rows when the full resync under way went on
+	resyncBegan      time.Time   // by our clock; zero when that was before the start
 
 	refetched struct { // what the last [List.refetchOpen] did
 		skippedAt, at time.Time
@@ -44,11 +48,9 @@ type List struct {
 // NewList makes a list of which nothing is stored. counted is how many live rows the service
 // counts, 0 while that is not known.
 func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
-	st := &List{Stream: stream.NewStream(o, def), Counted: counted}
-	st.Deliveries, st.Full = &Deliveries{list: st}, &FullResync{list: st}
-	st.Places = &Places{list: st, openings: map[string]*LocationWalks{}}
+	st := &List{Stream: stream.NewStream(o, def), Counted: counted, delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot()}
+	st.incr, st.back, st.full = st.fresh(sinks.WalkIncremental), st.fresh(sinks.WalkBackfill), st.fresh(sinks.WalkFull)
 	st.Kind = st
-	st.covered = stream.NewCovered(st.Stream, len(o.OnlyLocations) == 0 || !def.ByLocation)
 	return st
 }
 
@@ -57,139 +59,45 @@ func (st *List) Restore(state sinks.State) {
 	st.RestoreStream(state)
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.stored = state.Checkpoints
 	for _, cp := range state.Checkpoints {
-		if cp.Walk == sinks.WalkFull && st.holdsCheckpoint(cp.Stream) && cp.FirstVersion > st.Full.last.FirstVersion {
-			st.Full.last = cp
-		}
-		if cp.Stream == st.Def.Name {
-			st.covered.Restore(cp)
-		}
-	}
-}
-
-// Follow has the list asked for in the locations that the key lets it, from their stored
-// checkpoints.
-func (st *List) Follow(key stream.Identity) {
-	wanted := st.WantedLocations(key)
-	st.AskFor(wanted)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	var walks []*LocationWalks
-	for _, l := range wanted {
-		t := st.walksOf(l)
-		if t == nil {
-			t = newLocationWalks(st, l)
-			t.restoreFrom(st.stored)
-		}
-		walks = append(walks, t)
-	}
-	st.walks = walks
-}
-
-// NoteKey notes what else the key changes, when it has been admitted.
-func (st *List) NoteKey(ctx context.Context) { st.covered.NoteLost(ctx) }
-
-// walksOf are the walks of a location, nil when there are none; the caller holds the lock.
-func (st *List) walksOf(location string) *LocationWalks {
-	for _, t := range st.walks {
-		if t.Location == location {
-			return t
+		switch {
+		case cp.Stream != st.Def.Name:
+		case cp.Walk == sinks.WalkOwed:
+			st.restoreDebt(cp)
+		case slices.Contains(st.Def.Walks(), cp.Walk):
+			*st.slot(cp.Walk) = decoded(cp)
 		}
 	}
-	return nil
+	st.inherit()
 }
 
-// WalksAt are the walks of a location, nil when there are none any more.
-func (st *List) WalksAt(location string) *LocationWalks {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.walksOf(location)
-}
+// Follow has the list asked for with a key.
+func (st *List) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
 
-// Followed returns the walks of each location that there are now.
-func (st *List) Followed() []*LocationWalks {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return slices.Clone(st.walks)
-}
-
-// Filled is true when the backfill has reached its end.
+// Filled reports whether the backfill has reached its end.
 func (st *List) Filled() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return !slices.ContainsFunc(st.walks, func(t *LocationWalks) bool { return !t.back.Done })
+	return st.back.Done
 }
 
 // Complete implements stream.Kind.
-func (st *List) Complete() bool { return st.Filled() && !st.Places.changedLocations() }
+func (st *List) Complete() bool { return st.Filled() && !st.awaits() }
 
 // Well implements stream.Kind.
 func (st *List) Well() (state, detail string) {
-	if !st.Filled() || st.Places.opens() {
+	if !st.Complete() {
 		return status.StateBackfill, ""
 	}
-	if held := st.Full.Held(); held != nil {
+	if held := st.Held(); held != nil {
 		return status.StateHeld, held.Error()
 	}
 	return status.StateRunning, ""
 }
 
-// prune forgets the rows that no coming incremental walk of any location brings.
-func (st *List) prune(t *LocationWalks, walk uint64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	t.lastWalk = walk
-	floor, oldest := t.floor(), walk
-	for _, t := range st.walks {
-		if f := t.floor(); f.Before(floor) {
-			floor = f
-		}
-		oldest = min(oldest, t.lastWalk)
-	}
-	st.Writer.Prune(floor, oldest)
-}
-
-// CatchUp runs one incremental walk of each location.
-func (st *List) CatchUp(ctx context.Context) error {
-	return st.Attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
-		var errs []error
-		for _, t := range st.Followed() {
-			errs = append(errs, st.UnlessClosed(t.Location, t.catchUp(ctx)))
-		}
-		return errors.Join(errs...)
-	})
-}
-
-// CatchUpNow runs them when no other walk of that kind runs.
+// CatchUpNow runs an incremental walk when no other one runs.
 func (st *List) CatchUpNow(ctx context.Context) error {
 	return st.Exclusive(ctx, st.Guard, st.CatchUp)
-}
-
-// Fill runs the backfill to its end, and those of gained locations. Only so many run at
-// once in a process.
-func (st *List) Fill(ctx context.Context) error {
-	if st.Complete() {
-		return nil
-	}
-	release, err := st.Source.LongTurn(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return st.Attempt(ctx, sinks.WalkBackfill, st.fillLocations)
-}
-
-// fillLocations runs the backfill of every location that is followed.
-func (st *List) fillLocations(ctx context.Context) error {
-	if err := st.Places.cover(ctx); err != nil {
-		return err
-	}
-	var errs []error
-	for _, t := range st.Followed() {
-		errs = append(errs, st.UnlessClosed(t.Location, t.fill(ctx)))
-	}
-	return errors.Join(errs...)
 }
 
 // Walks are the kinds of walk that a daemon makes of the list.
@@ -198,7 +106,7 @@ func (st *List) Walks() []stream.Walk {
 		return nil
 	}
 	return []stream.Walk{st.Guard.Walk(st.CatchUp, st.Def.Job), st.Filler.LongWalk(st.long, func() bool {
-		return !st.Complete() || st.Full.due(st.Source.ServiceNow())
+		return !st.Filled() || st.resyncDue(st.Source.ServiceNow())
 	})}
 }
 
@@ -207,22 +115,38 @@ func (st *List) long(ctx context.Context) error {
 	if st.Off() {
 		return nil
 	}
-	if err := st.Fill(ctx); err != nil {
+	if err := st.backfill(ctx); err != nil || !st.resyncDue(st.Source.ServiceNow()) {
 		return err
 	}
-	if st.Full.due(st.Source.ServiceNow()) {
-		return st.Full.Run(ctx, Consent{})
-	}
-	return nil
+	return st.Resync(ctx, Consent{})
 }
 
-// Pass are the walks of a pass.
-func (st *List) Pass(full, confirmed bool) []stream.Step {
-	if full {
-		word := Consent{given: confirmed, held: st.Full.Held()}
-		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error { return st.Full.passFull(ctx, word) }}}
+// Fill runs the backfill to its end, and a full resync that is owed or under way.
+func (st *List) Fill(ctx context.Context) error {
+	if err := st.backfill(ctx); err != nil || !st.Indebted() && st.ResyncVersion() == 0 {
+		return err
 	}
-	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
+	return st.Resync(ctx, Consent{})
+}
+
+// Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
+func (st *List) Pass(full, confirmed bool) []stream.Step {
+	if !full {
+		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
+	}
+	word := Consent{given: confirmed, held: st.Held()}
+	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error {
+		if err := st.backfill(ctx); err != nil {
+			return err
+		}
+		if err := st.Resync(ctx, word); err != nil {
+			return err
+		}
+		if held := st.Held(); held != nil {
+			return held
+		}
+		return nil
+	}}}
 }
 
 // store writes what fill puts into an intake, and waits until it is durable. No request is
@@ -248,24 +172,15 @@ func (st *List) store(ctx context.Context, fill func(*write.Intake)) error {
 }
 
 // longPages counts the pages of the list's long walks.
-func (st *List) longPages() (n uint64) {
+func (st *List) longPages() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, t := range st.walks {
-		n += t.back.Pages + t.full.Pages
-	}
-	for _, t := range st.Places.openings {
-		n += t.back.Pages
-	}
-	return n
+	return st.back.Pages + st.full.Pages
 }
 
 // newPages counts the pages of its incremental walks.
-func (st *List) newPages() (n uint64) {
+func (st *List) newPages() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	for _, t := range st.walks {
-		n += t.incr.Pages
-	}
-	return n
+	return st.incr.Pages
 }

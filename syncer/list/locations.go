@@ -2,194 +2,137 @@ package list
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// Places tracks the locations that a key gains and loses. The list's mu guards what it knows.
-type Places struct {
-	list *List
-	// openings are the backfills of locations that the key gained, by location.
-	openings map[string]*LocationWalks
-	ownRows  uint64 // live rows when those went on, theirs not counted
+// debt is the full resync that the list owes, and the locations that its rows are of. It has a
+// checkpoint of its own: what changes it is stored ahead of all that walks hand over later.
+//
+// Rows of a location that the key gains may have changed long before the watermark, those of
+// one that it loses are not listed any more, and a walk may have passed by the rows of one that
+// was away for a while. One full resync that begins after the change finds all of that.
+type debt struct {
+	// version: the resync is owed until a long walk has begun above it.
+	version uint64
+	// Locations are those that the key may use and the configuration wants.
+	Locations []string `json:"locations"`
+	// Once are all that ever were.
+	Once []string `json:"once,omitempty"`
+	// Gained: rows of a location are still to come.
+	Gained bool `json:"gained,omitempty"`
 }
 
-// closed is true when the walks' location is not the key's, or not active.
-func (t *LocationWalks) closed() bool {
-	return t.Location != "" && slices.Contains(t.stream.Source.Identity().Inactive, t.Location)
+// restoreDebt takes over what is stored; the caller holds the list's lock.
+func (st *List) restoreDebt(cp sinks.Checkpoint) {
+	if err := json.Unmarshal([]byte(cp.Position), &st.debt); err != nil { // NoteKey finds others, and a resync is owed
+		st.Source.Log.Warn("the stored locations are not readable, all is walked again", "stream", st.Def.Name, "err", err)
+	}
+	st.debt.version = cp.FirstVersion
 }
 
-// changedLocations is true when locations were gained or lost, or it is not known
-// yet with which the mirror began.
-func (p *Places) changedLocations() bool { return p.list.covered.Due() || len(p.Reopened()) > 0 }
-
-// opens is true when rows of locations that were gained are still to come.
-func (p *Places) opens() bool {
-	gained, _ := p.list.covered.Changed()
-	return len(gained)+len(p.Reopened())+len(p.list.covered.Returned()) > 0
-}
-
-// cover acts on locations gained and lost: what a gained one opens is walked, what
-// a lost one closes is found by a full resync.
-func (p *Places) cover(ctx context.Context) error {
-	if err := p.list.covered.Begin(ctx); err != nil {
-		return err
-	}
-	if err := p.reopenWalks(ctx); err != nil {
-		return err
-	}
-	if err := p.reopenReturned(ctx); err != nil {
-		return err
-	}
-	gained, lost := p.list.covered.Changed()
-	if len(gained)+len(lost) == 0 {
-		return nil
-	}
-	p.list.Source.Log.Info("the key's locations have changed", "stream", p.list.Def.Name, "gained", gained, "lost", lost)
-	switch {
-	case len(gained) > 0 && !p.list.Def.ByLocation:
-		if err := p.backfillAgain(ctx); err != nil {
-			return err
+// NoteKey compares the locations with those that the rows were walked for. When they are
+// others, a full resync is owed. One under way does not count, since it may have passed by
+// their rows: it begins anew.
+func (st *List) NoteKey(ctx context.Context) {
+	err := st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+		was, began := st.owes()
+		now := st.locations()
+		if !began || slices.Equal(was.Locations, now) {
+			return nil
 		}
-	case len(gained) > 0:
-		if err := p.openLocations(ctx, gained); err != nil {
-			return err
+		if was.version > 0 { // else it is the first look of a mirror that was made without
+			st.Source.Log.Info("the locations have changed, a full resync is owed", "stream", st.Def.Name, "were", was.Locations, "are", now)
 		}
+		lacks := func(l string) bool { return !slices.Contains(was.Locations, l) }
+		return st.owe(ctx, was.version > 0 && (st.awaits() || slices.ContainsFunc(now, lacks)))
+	})
+	if err != nil && ctx.Err() == nil {
+		st.Source.Log.Error("store the locations of a stream", "stream", st.Def.Name, "err", err)
 	}
-	if len(lost) > 0 {
-		if err := p.close(ctx, lost); err != nil {
-			return err
-		}
-		// One under way may have seen their rows before they were lost.
-		if err := p.list.Full.newResync(ctx); err != nil {
-			return err
-		}
-	}
-	// Not what the key has by now: that may be others.
-	return p.list.covered.Save(ctx, func(c *stream.Coverage) { c.Gain(gained); c.Lose(lost) })
 }
 
-// reopenReturned has locations that were lost and are back count as not covered: what
-// passed by their rows is made up for as if they had just been gained.
-func (p *Places) reopenReturned(ctx context.Context) error {
-	back := p.list.covered.Returned()
-	if len(back) == 0 {
-		return nil
-	}
-	if err := p.close(ctx, back); err != nil {
-		return err
-	}
-	return p.list.covered.Save(ctx, func(c *stream.Coverage) { c.Lose(back) })
-}
-
-// Reopened are the walks of configured locations that are the key's again.
-func (p *Places) Reopened() []*LocationWalks {
-	return slices.DeleteFunc(p.list.Followed(), func(t *LocationWalks) bool {
-		return !PhaseClosed.Is(t.checkpoint(sinks.WalkFull)) || t.closed()
+// Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt.
+// One under way begins anew.
+func (st *List) Owe(ctx context.Context) error {
+	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+		if st.Indebted() {
+			return nil
+		}
+		return st.owe(ctx, st.awaits())
 	})
 }
 
-// reopenWalks begins the backfills of such locations anew.
-func (p *Places) reopenWalks(ctx context.Context) error {
-	for _, t := range p.Reopened() {
-		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
-			return err
-		}
-		full := t.checkpoint(sinks.WalkFull)
-		full.Position = ""
-		if err := t.store(ctx, full); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openLocations walks the list of each gained location. A walk that is cut short
-// goes on at the next turn; a location counts as covered after its end only.
-func (p *Places) openLocations(ctx context.Context, gained []string) error {
-	if err := p.beginOpening(ctx, gained); err != nil {
-		return err
-	}
-	if err := p.expectOpened(ctx); err != nil {
-		return err
-	}
-	for _, l := range gained {
-		t := p.opening(l)
-		if err := t.fill(ctx); err != nil {
-			return err
-		}
-		if err := p.list.covered.Save(ctx, func(c *stream.Coverage) { c.Gain([]string{l}) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// expectOpened counts the rows that were there before locations were gained, for the
-// forecast: what the service has beyond those is to come.
-func (p *Places) expectOpened(ctx context.Context) error {
-	rows, err := p.list.Source.Sink.CountLive(ctx, p.list.Rows())
+// owe stores the debt. It does not wait until that is durable: whatever walks hand over later
+// is not so before. The caller holds st.owing.
+func (st *List) owe(ctx context.Context, gained bool) error {
+	was, _ := st.owes()
+	now := debt{version: st.Source.Versions.Take(1), Locations: st.locations(), Gained: gained}
+	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(was.Once, now.Locations))))
+	text, err := json.Marshal(now)
 	if err != nil {
-		return fmt.Errorf("count live rows: %w", err)
+		return fmt.Errorf("the locations of %s: %w", st.Def.Name, err)
 	}
-	p.list.mu.Lock()
-	defer p.list.mu.Unlock()
-	for _, t := range p.openings {
-		if !t.back.Done {
-			rows -= min(rows, t.back.Rows)
-		}
+	c, at := st.Source.Commit(st.Def.Name), time.Now().UTC()
+	c.Checkpoint = &sinks.Checkpoint{
+		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkOwed, Business: st.Source.Business(),
+		Position: string(text), FirstVersion: now.version, Done: true, StartedAt: at, UpdatedAt: at,
 	}
-	p.ownRows = rows
+	if _, err := st.Source.Commits.Write(ctx, c); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.debt = now
 	return nil
 }
 
-// beginOpening stores that rows of gained locations are about to come.
-func (p *Places) beginOpening(ctx context.Context, gained []string) error {
-	if len(stream.Without(gained, p.list.covered.Now().Opening)) == 0 {
-		return nil
-	}
-	return p.list.covered.Save(ctx, func(c *stream.Coverage) { c.Opening = slices.Concat(stream.Without(c.Opening, gained), gained) })
+// owes returns the debt, and whether the backfill has begun: before that there are no rows to
+// doubt.
+func (st *List) owes() (d debt, began bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.debt, !st.back.StartedAt.IsZero()
 }
 
-// opening are the walks of a gained location, which has a backfill only: its rows
-// come with the stream's own incremental walks from now on.
-func (p *Places) opening(location string) *LocationWalks {
-	p.list.mu.Lock()
-	defer p.list.mu.Unlock()
-	t := p.openings[location]
-	if t == nil {
-		t = newLocationWalks(p.list, location)
-		t.opening = true
-		t.restoreFrom(p.list.stored)
-		p.openings[location] = t
-	}
-	return t
+// locations are those that the key may use and the configuration wants, sorted.
+func (st *List) locations() []string {
+	return slices.Sorted(slices.Values(st.Source.Usable(st.Source.Identity())))
 }
 
-// close forgets the walks that once opened locations which are lost now: should
-// they be gained again, they are walked again.
-func (p *Places) close(ctx context.Context, lost []string) error {
-	for _, l := range lost {
-		t := p.opening(l)
-		if t.checkpoint(sinks.WalkBackfill).StartedAt.IsZero() {
-			continue
-		}
-		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
-			return err
-		}
-	}
-	return nil
+// Followed reports whether rows of a location were mirrored once.
+func (st *List) Followed(location string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Contains(st.debt.Once, location)
 }
 
-// backfillAgain begins the backfill anew.
-func (p *Places) backfillAgain(ctx context.Context) error {
-	for _, t := range p.list.Followed() {
-		if err := t.store(ctx, t.fresh(sinks.WalkBackfill)); err != nil {
-			return err
-		}
+// Indebted reports whether a full resync is owed that has not begun.
+func (st *List) Indebted() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.debt.version > max(st.back.FirstVersion, st.full.FirstVersion)
+}
+
+// awaits reports whether rows of a location that was gained are still to come: the long walk that
+// brings them began after that, and has not come to its end.
+func (st *List) awaits() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	brought := st.back.FirstVersion > st.debt.version || st.full.Done && st.full.FirstVersion > st.debt.version
+	return st.debt.Gained && !brought
+}
+
+// elsewhere reports whether a row is of a location that the configuration leaves out.
+func (st *List) elsewhere(raw []byte) bool {
+	var row struct {
+		LocationID string `json:"location_id"`
 	}
-	return nil
+	configured := st.Source.OnlyLocations
+	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
 }

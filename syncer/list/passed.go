@@ -50,7 +50,7 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 func (st *List) askAnew(ctx context.Context, rows []sinks.LiveRow) error {
 	var answers []*answer
 	for _, r := range rows {
-		a, err := st.Full.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
+		a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (st *List) askAnew(ctx context.Context, rows []sinks.LiveRow) error {
 	return st.store(ctx, func(in *write.Intake) {
 		in.All = true
 		for _, a := range answers {
-			st.Full.take(in, a)
+			st.take(in, a)
 		}
 	})
 }

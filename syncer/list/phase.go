@@ -7,36 +7,36 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// phase is where a long walk stands beside its cursor. It is stored as JSON in
+// checkpoint is where a walk of the list is, with its phase decoded.
+type checkpoint struct {
+	sinks.Checkpoint
+	phase phase
+}
+
+// phase is where a long walk is beside its cursor. It is stored as JSON in
 // [sinks.Checkpoint.Position].
 type phase struct {
-	Name  phaseName         `json:"phase,omitempty"`
-	Held  *status.SweepHeld `json:"held,omitempty"` // of phaseHeld, and of the full resync after it until its own sweep
-	Tally *tally            `json:"tally,omitempty"`
+	Name phaseName         `json:"phase,omitempty"`
+	Held *status.SweepHeld `json:"held,omitempty"` // of phaseHeld, and of the full resync after it until its own sweep
+	// AtLeast: the walk goes on from an instant, since the service has refused its cursor. Rows
+	// that are not newer than the watermark are not counted: they may have come before.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 type phaseName string
 
 const (
-	// phaseNone: it is on its way, or has not begun.
+	// phaseNone: it is on its way, has not begun, or has ended.
 	phaseNone phaseName = ""
 	// phaseWalked: the walk of a full resync has reached the end of the list, and its
 	// sweep is still to come.
 	phaseWalked phaseName = "walked"
-	// phaseCutShort is the same of a location that was refused on the way: the
-	// sweep takes what it did not see. Should the location be the key's again, it is
-	// walked again, before the sweep if it is back by then.
-	phaseCutShort phaseName = "cut_short"
-	// PhaseClosed says that a full resync has ended while the location was not the key's,
-	// so that its rows may have been removed. Should it be the key's again, they are
-	// walked again.
-	PhaseClosed phaseName = "closed"
 	// phaseHeld: the sweep waits for a person.
 	phaseHeld phaseName = "held"
 
 	// A backfill without updated_since notes when the service refused its cursor. It goes
 	// on with updated_since, which never brings rows whose updated_at is null, and where
-	// those stand in the list is not said. So the list is walked once more from its start
+	// those are in the list is not said. So the list is walked once more from its start
 	// (DESIGN §5, open readings). If the cursor is refused then too, that starts again.
 
 	// phaseCursorLost: rows without updated_at are still to come.
@@ -45,28 +45,47 @@ const (
 	phaseAgain phaseName = "again"
 )
 
-// phaseOf reads the phase of a long walk; a checkpoint without one has the zero phase.
-func phaseOf(cp sinks.Checkpoint) (p phase) {
-	if cp.Position == "" || json.Unmarshal([]byte(cp.Position), &p) != nil {
-		return phase{} // of another kind of walk, or of none
+// decoded is a stored checkpoint with its phase. One that is not readable has none, as before
+// the walk began.
+func decoded(stored sinks.Checkpoint) checkpoint {
+	cp := checkpoint{Checkpoint: stored}
+	if stored.Position != "" && json.Unmarshal([]byte(stored.Position), &cp.phase) != nil {
+		cp.phase = phase{}
 	}
-	return p
+	return cp
 }
 
-// Is is true when the checkpoint is in the phase.
-func (n phaseName) Is(cp sinks.Checkpoint) bool { return phaseOf(cp).Name == n }
-
-// in puts the checkpoint into the phase; what is counted, and what is held, stays.
-func (n phaseName) in(cp *sinks.Checkpoint) {
-	p := phaseOf(*cp)
-	p.Name = n
-	p.in(cp)
-}
-
-func (p phase) in(cp *sinks.Checkpoint) {
+// enter puts the checkpoint into a phase.
+func (cp *checkpoint) enter(p phase) {
+	cp.phase, cp.Position = p, ""
+	if p == (phase{}) {
+		return
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // it holds texts, numbers and a time
 	}
 	cp.Position = string(text)
+}
+
+// named puts the checkpoint into the phase of that name; the rest of its phase stays.
+func (cp *checkpoint) named(n phaseName) {
+	p := cp.phase
+	p.Name = n
+	cp.enter(p)
+}
+
+// walked reports whether the walk of a full resync has nothing more to bring.
+func (cp *checkpoint) walked() bool { return cp.Done || cp.phase.Name == phaseWalked }
+
+// resyncing reports whether a full resync is under way.
+func (cp *checkpoint) resyncing() bool { return !cp.StartedAt.IsZero() && !cp.Done }
+
+// figures are what the log says of a walk beside its rows.
+func (cp *checkpoint) figures() []any {
+	f := []any{"pages", cp.Pages}
+	if cp.phase.AtLeast {
+		f = append(f, "at_least", true)
+	}
+	return f
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -47,26 +46,12 @@ func (c Consent) covers(sw *sweep, alive int) bool {
 // sweep is one sweep of a stream.
 type sweep struct {
 	stream  *List
-	started time.Time
 	Query   sinks.LiveQuery // the rows that were not seen
 	unseen  uint64
 	live    uint64
 	usable  []string // locations that rows may be of
 	entries entries
-	asks    *api.Asks // requests that were not counted yet
 	run     sinks.Run
-}
-
-// spend counts the requests made since it was last called, for an intake or for none.
-func (sw *sweep) spend(in *write.Intake) {
-	n := sw.asks.Take()
-	sw.run.Requests += n
-	sw.stream.Full.besides.Add(n)
-	if in != nil {
-		in.Counts.Requests = n
-	} else {
-		sw.stream.Writer.Count(write.Counts{Requests: n})
-	}
 }
 
 // Rows are the live rows that the source answers for.
@@ -124,8 +109,10 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	for i := range min(SampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
 		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
+		sw.run.Requests++
+		st.Writer.Count(write.Counts{Requests: 1})
 		switch {
-		case st.Full.elsewhere(raw): // moved, so that the list was right to leave it out
+		case st.elsewhere(raw): // moved, so that the list was right to leave it out
 		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
 			alive++
 		case !api.IsNotFound(err):
@@ -169,7 +156,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 		if !ask || sw.entries.seen[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
 			continue
 		}
-		a, err := st.Full.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
+		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
 		if err != nil {
 			return err
 		}
@@ -180,7 +167,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 		for _, r := range rows {
 			sw.decide(in, r, answers[r.ID])
 		}
-		sw.spend(in)
+		sw.run.Requests += in.Counts.Requests
 		sw.run.Tombs += in.Counts.Tombstones
 		sw.run.Rows += in.Counts.Upserts
 	})
@@ -196,7 +183,7 @@ func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	}
 	reason := sw.reason(r)
 	if a != nil {
-		st.Full.take(in, a)
+		st.take(in, a)
 		if a.reason == "" {
 			return
 		}
@@ -212,49 +199,33 @@ func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	in.Remove(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
 }
 
-// end closes the full resync of every location.
+// end closes the full resync.
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.stream
-	sw.spend(nil)
-	requests := st.Full.besides.Load()
 	sw.run.FinishedAt = time.Now()
-	run := &sw.run
-	all := sinks.Checkpoint{Walk: sinks.WalkFull, UpdatedAt: st.Source.ServiceNow().UTC()} // of all locations together
-	for _, t := range st.Followed() {
-		cp := t.checkpoint(sinks.WalkFull)
-		all.Rows, all.Tombstones = all.Rows+cp.Rows, all.Tombstones+cp.Tombstones
-		requests += t.spent(cp)
-		if all.StartedAt.IsZero() || cp.StartedAt.Before(all.StartedAt) {
-			all.StartedAt = cp.StartedAt
-		}
-		cut := phaseCutShort.Is(cp)
-		cp.Done, cp.Position, cp.UpdatedAt = true, "", st.Source.ServiceNow().UTC()
-		switch {
-		case held != nil:
-			phase{Name: phaseHeld, Held: held}.in(&cp)
-		case t.closed() || cut:
-			PhaseClosed.in(&cp)
-		}
-		if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
-			return err
-		}
-		t.moved(sinks.WalkFull, cp)
-		run = nil
+	cp := st.checkpoint(sinks.WalkFull)
+	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
+	done := cp // with what is said of its counts
+	cp.enter(phase{})
+	if held != nil {
+		cp.enter(phase{Name: phaseHeld, Held: held})
 	}
+	if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, &sw.run); err != nil {
+		return err
+	}
+	st.moved(cp)
 	st.mu.Lock()
-	since := st.Full.since
+	began := st.resyncBegan
 	st.mu.Unlock()
-	st.NoteWholeWalk(since)
-	st.LogDone("full resync done", st.Def.Name, all, requests, "removed", sw.run.Tombs, "held", held != nil)
+	st.NoteWholeWalk(began)
+	st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
 	return nil
 }
 
 // sweep removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (f *FullResync) sweep(ctx context.Context, word Consent) (err error) {
-	sw := f.NewSweep()
-	ctx, sw.asks = api.Counting(ctx)
-	defer func() { sw.spend(nil) }()
+func (st *List) sweep(ctx context.Context, word Consent) error {
+	sw := st.NewSweep()
 	if sw.Query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
@@ -281,16 +252,13 @@ func (f *FullResync) sweep(ctx context.Context, word Consent) (err error) {
 }
 
 // NewSweep begins a sweep of what the full resync under way has not seen.
-func (f *FullResync) NewSweep() *sweep {
-	s := f.list.Source
-	key := s.Identity()
+func (st *List) NewSweep() *sweep {
 	sw := &sweep{
-		stream: f.list, started: time.Now(), usable: f.list.Source.Usable(key), asks: &api.Asks{},
-		Query: f.list.Rows(),
-		run:   sinks.Run{Source: s.Name, Stream: f.list.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+		stream: st, usable: st.Source.Usable(st.Source.Identity()), Query: st.Rows(),
+		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	sw.Query.Below = f.Version()
-	if f.list.Def.ByKey { // only what the key may not see any more is removed
+	sw.Query.Below = st.ResyncVersion()
+	if st.Def.ByKey { // only what the key may not see any more is removed
 		sw.Query.Except = sw.usable
 	}
 	return sw
@@ -299,13 +267,13 @@ func (f *FullResync) NewSweep() *sweep {
 // Confirm asks for one row. It takes the row into the intake, or returns why it is to be
 // removed. There are two reasons: the answer is 404, or the row has moved to a location that
 // the configuration leaves out, where no walk brings it up to date any more.
-func (f *FullResync) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
-	a, err := f.askFor(ctx, lane, id)
+func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
+	a, err := st.askFor(ctx, lane, id)
 	if err != nil {
 		in.Counts.Requests++
 		return "", nil, err
 	}
-	f.take(in, a)
+	st.take(in, a)
 	return a.reason, a.raw, nil
 }
 
@@ -318,37 +286,28 @@ type answer struct {
 	at      time.Time
 }
 
-func (f *FullResync) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
+func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
 	// The version is taken before it is asked: see [write.VersionClock].
-	a := &answer{id: id, version: f.list.Source.Versions.Take(1)}
-	raw, date, err := f.list.Def.One(ctx, lane, id)
+	a := &answer{id: id, version: st.Source.Versions.Take(1)}
+	raw, date, err := st.Def.One(ctx, lane, id)
 	switch {
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
 	case len(raw) == 0 && err != nil:
-		return nil, fmt.Errorf("ask for %s %q: %w", f.list.Def.Name, id, err)
-	case f.elsewhere(raw):
+		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
+	case st.elsewhere(raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, f.list.Source.AnswerTime(date)
+		a.raw, a.at = raw, st.Source.AnswerTime(date)
 	}
 	return a, nil
 }
 
 // take counts the request, and takes a row that is there into the intake.
-func (f *FullResync) take(in *write.Intake, a *answer) {
+func (st *List) take(in *write.Intake, a *answer) {
 	in.Counts.Requests++
 	if a.reason != "" {
 		return
 	}
-	in.Row(f.list.Def.Plan.NewMapper(), f.list.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: f.list.Def.Polled})
-}
-
-// elsewhere is true when a row is of a location that the configuration leaves out.
-func (f *FullResync) elsewhere(raw []byte) bool {
-	var row struct {
-		LocationID string `json:"location_id"`
-	}
-	configured := f.list.Source.OnlyLocations
-	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
+	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: st.Def.Polled})
 }

@@ -51,7 +51,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 		if asked++; asked > AskFirst {
 			continue
 		}
-		a, err := st.Full.askFor(ctx, st.Source.Lanes.Backfill, key)
+		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, key)
 		if err != nil {
 			return err
 		}
@@ -60,13 +60,13 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 	return st.store(ctx, func(in *write.Intake) {
 		in.Rewrite = true
 		for _, a := range answers {
-			if st.Full.take(in, a); a.reason != "" {
+			if st.take(in, a); a.reason != "" {
 				gone = append(gone, a.id)
 			}
 		}
 		for _, key := range gone {
 			in.Release(key)
 		}
-		sw.spend(in)
+		sw.run.Requests += in.Counts.Requests
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -17,8 +18,7 @@ import (
 // false. Each page's rows and the checkpoint behind them travel in one commit, so
 // a crash loses nothing; the next page is asked for while this one is mapped.
 type walk struct {
-	walks  *LocationWalks
-	kind   string // sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull
+	list   *List
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
@@ -26,12 +26,12 @@ type walk struct {
 	// was.
 	begun time.Time
 
-	progress Progress
-	tally    tally        // of a long walk
-	again    write.Counts // of the page at hand: rows that the tally has counted
-	asks     *api.Asks    // requests that no page has told of yet
-	window   window
-	run      sinks.Run
+	cp   checkpoint
+	mark Watermark // of cp
+	// counted: rows up to this instant may be in the counts of cp; zero when none are.
+	counted time.Time
+	window  window
+	run     sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
 	// durable: all that the walk brought is.
@@ -45,27 +45,31 @@ const MaxRefusals = 3
 // errTooManyBad stops a walk in front of a page with more bad rows.
 var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
 
+// errOvertaken stops a full resync that has begun before another became owed.
+var errOvertaken = errors.New("another full resync is owed since this one began")
+
 // follow walks to the end and waits until all of it is durable.
 func (w *walk) follow(ctx context.Context) error {
-	farthest := w.progress.Cp.Since
+	farthest := w.cp.Since
 	for refusals := 1; ; refusals++ {
 		err := w.pages(ctx)
 		if err == nil {
 			break
 		}
-		if !api.IsValidation(err) || w.progress.Cp.Cursor == "" {
+		if !api.IsValidation(err) || w.cp.Cursor == "" {
 			return err
 		}
 		if err := w.window.drain(ctx); err != nil {
 			return err
 		}
-		if begin := w.progress.Restart(); begin.After(farthest) {
+		begin := w.mark.Restart()
+		if begin.After(farthest) {
 			farthest, refusals = begin, 1
 		}
 		if refusals > MaxRefusals {
-			return &StuckError{refusals, w.progress.Restart(), err}
+			return &StuckError{refusals, begin, err}
 		}
-		w.restart()
+		w.restart(begin)
 	}
 	if err := w.window.drain(ctx); err != nil {
 		return err
@@ -78,7 +82,9 @@ func (w *walk) follow(ctx context.Context) error {
 // pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
 // is taken, as far as the window reaches.
 func (w *walk) pages(ctx context.Context) error {
-	for p, err := range api.Follow(ctx, w.progress.Cp.Cursor, w.ask, w.window.next) {
+	since := w.cp.Since
+	ask := func(ctx context.Context, cursor string) (Page, error) { return w.ask(ctx, since, cursor) }
+	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, w.window.next) {
 		if err == nil {
 			err = w.take(ctx, p)
 		}
@@ -108,16 +114,16 @@ func (e *StuckError) Error() string {
 func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.VersionClock] for when its versions are taken.
-func (w *walk) ask(ctx context.Context, cursor string) (p Page, err error) {
-	source := w.walks.stream.Source
+func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page, err error) {
+	source := w.list.Source
 	reserved, versions := 0, uint64(0)
 	reserve := func(rows int) { reserved, versions = rows, source.Versions.Take(rows) }
-	before := w.kind != sinks.WalkIncremental || w.walks.stream.Def.Pushed != nil
+	before := w.long() || w.list.Def.Pushed != nil
 	if before {
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	p, err = w.walks.Fetch(ctx, w.kind, w.progress.Cp.Since, cursor)
+	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}
@@ -131,43 +137,61 @@ func (w *walk) version(p Page, i int) uint64 {
 	if i < p.reserved {
 		return p.versions + uint64(i)
 	}
-	return w.walks.stream.Source.Versions.Take(1)
+	return w.list.Source.Versions.Take(1)
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
-	w.paged(p)
+	st := w.list
+	w.window.paged(p.took)
+	if w.long() {
+		st.mu.Lock()
+		st.pace.Page(time.Now())
+		st.mu.Unlock()
+	}
+	if w.cp.Walk == sinks.WalkFull && st.Indebted() {
+		return errors.Join(errOvertaken, w.window.drain(ctx))
+	}
 	if !p.PassedBy.IsZero() {
 		if err := w.window.drain(ctx); err != nil { // what was listed is not asked for again
 			return err
 		}
-		if err := w.walks.stream.refetchOpen(ctx, p.PassedBy); err != nil {
+		if err := st.refetchOpen(ctx, p.PassedBy); err != nil {
 			return err
 		}
 	}
-	stored, err := w.walks.stream.Forgotten.Storing(ctx)
+	if err := w.dropUnknownTombstones(ctx, &p); err != nil {
+		return err
+	}
+	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
 		return err
 	}
 	defer stored()
 	in := w.read(p)
-	if in.BadRows() > 0 && w.walks.stream.Writer.Full() {
+	if in.BadRows() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
-	in.Sighted(write.Sighting{List: w.walks.Name()})
+	in.Sighted(write.Sighting{})
 	if !p.HasMore {
 		w.releaseUnseen(in)
 	}
 	w.advance(p, in)
-	if in.Empty() && w.kind == sinks.WalkIncremental && (p.HasMore || !w.dirty) {
+	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) {
 		in.CountRows()
 		w.publish()
 		return nil
 	}
-	w.checkpoint(in.Commit, p)
+	cp := w.cp.Checkpoint
+	in.Commit.Checkpoint = &cp
+	if !p.HasMore {
+		w.run.FinishedAt = time.Now()
+		run := w.run
+		in.Commit.Run = &run
+	}
 	in.Detach(p.Bytes)
-	receipt, err := w.walks.stream.Writer.Write(ctx, in)
+	receipt, err := st.Writer.Write(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -178,159 +202,176 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	return nil
 }
 
+// dropUnknownTombstones takes tombstones of rows that are not stored off a page, where the
+// configuration names locations: a tombstone does not say its own. What was handed to the sink
+// is waited for, so that the tombstone of a row on its way stays. One of a row that another
+// walk has on a page in memory comes again at the end of that walk's list.
+func (w *walk) dropUnknownTombstones(ctx context.Context, p *Page) error {
+	s := w.list.Source
+	if len(s.OnlyLocations) == 0 {
+		return nil
+	}
+	tombstones := make([]string, len(p.Rows)) // their ids; empty for a live row
+	for i, raw := range p.Rows {
+		var row struct {
+			ID      string `json:"id"`
+			Deleted bool   `json:"deleted"`
+		}
+		if mapping.Unmarshal(raw, &row) == nil && row.Deleted {
+			tombstones[i] = row.ID
+		}
+	}
+	ids := slices.DeleteFunc(slices.Clone(tombstones), func(id string) bool { return id == "" })
+	if len(ids) == 0 {
+		return nil
+	}
+	if last, ok := s.Commits.Last(s.Name); ok {
+		select {
+		case <-last.Done(): // what the sink refused is not stored
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	stored, err := sinks.RowsByID(ctx, s.Sink, w.list.Def.Name, s.Business(), ids)
+	if err != nil {
+		return fmt.Errorf("read the rows of tombstones: %w", err)
+	}
+	var kept []api.Raw
+	for i, raw := range p.Rows {
+		if tombstones[i] == "" || stored[tombstones[i]] != nil {
+			kept = append(kept, raw)
+		}
+	}
+	p.Rows = kept
+	return nil
+}
+
 // releaseUnseen closes the entries of rows without an id that the walk, whose last page is at
 // hand, has not brought again.
 func (w *walk) releaseUnseen(in *write.Intake) {
-	since := w.progress.Cp.Since
+	since := w.cp.Since
 	if w.begun.IsZero() {
 		return // it began in another run, which saw its first pages
 	}
 	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
-		return s.List == w.walks.Name() && (since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since))
+		return since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since)
 	})
 }
 
-// paged notes at what pace pages come.
-func (w *walk) paged(p Page) {
-	w.window.paged(p.took)
-	if w.long() {
-		w.walks.stream.NotePage()
-	}
-}
-
-// read maps the rows of a page.
+// read maps the rows of a page, and moves the watermark along them.
 func (w *walk) read(p Page) *write.Intake {
-	st := w.walks.stream
+	st := w.list
 	in := st.Writer.Begin(w.number, len(p.Rows))
-	in.All = w.kind == sinks.WalkIncremental
-	in.Rewrite = w.kind == sinks.WalkFull || w.kind == sinks.WalkBackfill && st.Full.Version() != 0
-	in.Counts.Requests, in.Counts.Pages = w.asks.Take(), 1
+	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
+	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
 	st.mu.Lock()
-	in.Floor = w.walks.floor()
+	in.Floor = st.floor()
 	st.mu.Unlock()
-	w.again = write.Counts{}
 	fetched := p.at
 	if st.Def.Pushed != nil {
 		fetched = p.came // as what is sent has it: it tells which of the two was first
 	}
 	for i, raw := range p.Rows {
 		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(p, i), fetched, write.RowContext{Columns: st.Def.Polled})
-		before := w.progress.Cp.Watermark
-		if w.progress.stamped(t.UpdatedAt, p.at) && t.Fresh {
+		w.count(t)
+		if w.mark.observe(t.UpdatedAt, p.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
 				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", p.at)
-		}
-		if w.long() && w.walks.came.repeats(t.UpdatedAt) {
-			in.Repeated.Add(t.Counts())
-		}
-		if w.tally.repeats(t.UpdatedAt) {
-			w.again.Add(t.Counts())
-		} else {
-			w.tally.count(t.UpdatedAt, before, w.progress.Cp.Watermark)
 		}
 	}
 	return in
 }
 
+// count adds a row to the checkpoint's, unless it may be in there.
+func (w *walk) count(t write.Row) {
+	switch {
+	case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted):
+	case t.Tombstone && t.Fresh:
+		w.cp.Tombstones++
+	case !t.Bad || !t.Fresh:
+		w.cp.Rows++
+	}
+}
+
 // advance moves the checkpoint behind the page.
 func (w *walk) advance(p Page, in *write.Intake) {
-	cp := &w.progress.Cp
-	if w.kind == sinks.WalkIncremental && cp.Pages == 0 {
-		w.progress.began(p.at, p.took)
+	cp := &w.cp
+	if !w.long() && cp.Pages == 0 {
+		w.mark.answered(p.at, p.took)
 	}
-	first := in.Counts.Minus(w.again)
 	cp.Pages++
-	cp.Rows += first.Upserts + first.Unchanged
-	cp.Tombstones += first.Tombstones
+	c := in.Counts
 	w.run.Pages++
-	w.run.Requests += in.Counts.Requests
-	ran := in.Net()
-	w.run.Rows += ran.Upserts
-	w.run.Unchanged += ran.Unchanged
-	w.run.Tombs += ran.Tombstones
-	w.run.Quarantined += ran.Quarantined
-	if w.long() {
-		w.tally.Requests += in.Counts.Requests + w.walks.unrecorded.Swap(0)
-		w.tally.in(cp)
-	}
+	w.run.Requests += c.Requests
+	w.run.Rows += c.Upserts
+	w.run.Unchanged += c.Unchanged
+	w.run.Tombs += c.Tombstones
+	w.run.Quarantined += c.Quarantined
 	cp.UpdatedAt = p.at
 	cp.Cursor = p.NextCursor
-	if !p.HasMore {
-		w.finish()
+	if p.HasMore {
+		return
+	}
+	w.mark.done()
+	switch lost := cp.phase.Name == phaseCursorLost; {
+	case w.long() && lost:
+		w.beginAgain()
+		cp.named(phaseAgain)
+	case cp.Walk == sinks.WalkFull:
+		cp.named(phaseWalked)
+	case cp.Walk == sinks.WalkBackfill:
+		cp.Done = true
+		cp.named(phaseNone)
 	}
 }
 
-// checkpoint adds to a commit what is stored about the walk.
-func (w *walk) checkpoint(c *sinks.Commit, p Page) {
-	cp := w.progress.Cp
-	c.Checkpoint = &cp
-	if !p.HasMore {
-		w.run.FinishedAt = time.Now()
-		run := w.run
-		c.Run = &run
-	}
-}
-
-// finish closes the checkpoint of a walk whose last page is at hand.
-func (w *walk) finish() {
-	cp := &w.progress.Cp
-	again := w.long() && phaseCursorLost.Is(*cp)
-	w.progress.end()
-	switch {
-	case again:
-		cp.Since = time.Time{}
-		w.beginAgain(true, true)
-		w.tally.in(cp)
-		phaseAgain.in(cp)
-	case w.kind == sinks.WalkFull:
-		phaseWalked.in(cp)
-	case w.kind == sinks.WalkBackfill:
-		cp.Done, cp.Position = true, ""
-		tally{Requests: w.tally.Requests}.in(cp)
-	}
-}
-
-// long is true when the walk brings the whole list.
-func (w *walk) long() bool { return w.kind != sinks.WalkIncremental }
+// long reports whether the walk brings the whole list.
+func (w *walk) long() bool { return w.cp.Walk != sinks.WalkIncremental }
 
 // restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
 // last durable watermark minus the lookback.
-func (w *walk) restart() {
-	cp := &w.progress.Cp
-	unfiltered, ordered := w.long() && cp.Since.IsZero(), !w.progress.disordered()
-	if !phaseAgain.Is(*cp) {
-		cp.Since = w.progress.Restart()
+func (w *walk) restart(begin time.Time) {
+	cp := &w.cp
+	unfiltered := w.long() && cp.Since.IsZero()
+	if cp.phase.Name != phaseAgain {
+		cp.Since = begin
 	}
-	cp.Cursor, w.progress.last, w.begun = "", time.Time{}, time.Now()
-	if unfiltered && !cp.Since.IsZero() {
-		phaseCursorLost.in(cp)
+	cp.Cursor, w.mark.last, w.begun = "", time.Time{}, time.Now()
+	switch {
+	case !w.long():
+	case cp.Since.Equal(w.list.Def.BackfillSince):
+		w.beginAgain()
+	default:
+		if w.counted = cp.Watermark; w.mark.disordered() { // what comes again is not told apart
+			w.counted, cp.Rows, cp.Tombstones = time.Time{}, 0, 0
+		}
+		cp.phase.AtLeast = true
+		if unfiltered {
+			cp.phase.Name = phaseCursorLost
+		}
+		cp.enter(cp.phase)
 	}
-	if w.long() {
-		w.beginAgain(cp.Since.Equal(w.walks.stream.Def.BackfillSince), ordered)
-	}
-	w.walks.stream.Source.Log.Warn("the service refused the cursor, the walk starts again",
-		"stream", w.walks.Name(), "walk", w.kind, "since", cp.Since)
+	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
+		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
 }
 
-// beginAgain counts what comes from here on in a walk that begins again.
-func (w *walk) beginAgain(whole, ordered bool) {
-	mark := w.tally.AtMark
-	if w.walks.came.Again.Equal(w.progress.Cp.Watermark) {
-		mark = max(mark, w.walks.came.AtMark)
-	}
-	w.walks.came = tally{Again: w.progress.Cp.Watermark, AtMark: mark, Left: mark}
-	w.tally.beginAgain(&w.progress.Cp, whole, ordered)
+// beginAgain has a long walk begin at the start of its list: it counts anew.
+func (w *walk) beginAgain() {
+	cp := &w.cp
+	cp.Since, cp.Rows, cp.Tombstones = w.list.Def.BackfillSince, 0, 0
+	cp.phase.AtLeast, w.counted = false, time.Time{}
+	cp.enter(cp.phase)
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
 // when all of it is durable: others then ask the sink about what it brought.
 func (w *walk) publish() {
-	cp := w.progress.Cp
+	cp := w.cp
 	if !w.durable {
 		cp.Done = false
-		if phaseWalked.Is(cp) {
-			phaseNone.in(&cp)
+		if cp.phase.Name == phaseWalked {
+			cp.named(phaseNone)
 		}
 	}
-	w.walks.moved(w.kind, cp)
+	w.list.moved(cp)
 }

@@ -300,7 +300,7 @@ func (h *heal) askForOne(ctx context.Context, r sinks.LiveRow) error {
 		return err
 	}
 	h.Run.Requests++
-	reason, raw, err := st.Full.Confirm(ctx, h.lane(), in, r.ID)
+	reason, raw, err := st.Confirm(ctx, h.lane(), in, r.ID)
 	seen := true
 	if err == nil && reason == write.ReasonGone {
 		seen, err = h.sees(ctx, r.Location)

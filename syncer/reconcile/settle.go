@@ -257,7 +257,7 @@ func (st *Proofs) driftOr(before, now DayProof) (verdict, reason string) {
 	switch {
 	case !sameGap(before.differences, now.differences):
 		return "", "" // the day stays a suspect
-	case st.NotComparable() != nil, st.beside.Orders.Full.Version() != 0:
+	case st.NotComparable() != nil, st.beside.Orders.ResyncVersion() != 0:
 		return sinks.VerdictUnsettled, "it differs, and the orders are being walked whole: it is asked again after that"
 	}
 	return sinks.VerdictDrift, ""

@@ -148,7 +148,8 @@ type Progress struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Pages     uint64    `json:"pages"`
 	Rows      uint64    `json:"rows"`
-	TotalRows uint64    `json:"total_rows"` // 0: unknown
+	AtLeast   bool      `json:"at_least,omitempty"` // of Rows: the service has refused the walk's cursor
+	TotalRows uint64    `json:"total_rows"`         // 0: unknown
 	// RequestsLeft and ExpectedLeft are known of a deep run, of other walks when
 	// TotalRows is.
 	RequestsLeft uint64    `json:"requests_left"`

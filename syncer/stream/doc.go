@@ -2,7 +2,7 @@
 // stream knows of its source.
 //
 // What may live here: the state that comes of how walks end, the slots that keep walks
-// apart, which locations' rows were brought, the service's clock, the lanes to the API. What
+// apart, the service's clock, the lanes to the API. What
 // may not: what a kind of stream asks for and when (the rooms list, snapshot, menus, totals and
 // reconcile), and how a source is served (package syncer).
 //
@@ -17,8 +17,6 @@
 //   - One incremental walk, snapshot or totals pass of a stream runs at a time
 //     ([Stream.Guard]), and one long walk ([Stream.Filler]).
 //   - A stream that was switched off stays off, whatever a walk under way finds.
-//   - A location that the key has lost is stored as lost before anything that walks hand over
-//     later ([CoverageKeeper]).
 //
 // # When something fails
 //

@@ -43,20 +43,20 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 // off: days, mostly.
 func (st *Stream) waitForOrdering() {
 	times, now := st.Source.Timetable(), time.Now()
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.notBefore = now.Add(times.Interval(schedule.Snapshots, now) - times.Interval(st.Def.Job, now))
 }
 
 // failed puts the stream into the state its error calls for.
 func (st *Stream) failed(ctx context.Context, kind string, started time.Time, err error) {
 	t := Diagnose(err)
-	st.Mu.Lock()
+	st.mu.Lock()
 	st.lastError, st.lastErrorAt = err.Error(), time.Now()
 	if t.RetryAfter > 0 {
 		st.notBefore = time.Now().Add(t.RetryAfter)
 	}
-	st.Mu.Unlock()
+	st.mu.Unlock()
 	defer st.logFailure(kind, t, err) // when it is known whether the whole source is in trouble
 	st.storeFailure(ctx, kind, started, t, err)
 	switch t.State {
@@ -74,10 +74,10 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 
 // storeFailure stores the run of a failed walk, the first of a series only.
 func (st *Stream) storeFailure(ctx context.Context, kind string, started time.Time, t Trouble, err error) {
-	st.Mu.Lock()
+	st.mu.Lock()
 	known := st.failing[kind] == t.State
 	st.failing[kind] = t.State
-	st.Mu.Unlock()
+	st.mu.Unlock()
 	if known {
 		return
 	}

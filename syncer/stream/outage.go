@@ -23,18 +23,21 @@ func (st *Stream) firstFailure(state string, explained bool) bool {
 	ready := s.IsReady()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.Down[st.Def.Name]
+	o := s.down[st.Def.Name]
 	o.Begin()
 	tell := ready && !explained && o.State != state
 	if state == status.StateUnreachable { // one service: one line
-		for name, other := range s.Down {
+		for name, other := range s.down {
 			tell = tell && (name == st.Def.Name || other.State != state)
 		}
 	}
 	if tell {
 		o.State = state
 	}
-	s.Down[st.Def.Name] = o
+	if s.down == nil {
+		s.down = map[string]outage.Outage{}
+	}
+	s.down[st.Def.Name] = o
 	return tell
 }
 
@@ -42,8 +45,8 @@ func (st *Stream) firstFailure(state string, explained bool) bool {
 func (st *Stream) logRecovery() {
 	s := st.Source
 	s.mu.Lock()
-	o := s.Down[st.Def.Name]
-	delete(s.Down, st.Def.Name)
+	o := s.down[st.Def.Name]
+	delete(s.down, st.Def.Name)
 	s.mu.Unlock()
 	if o.Logged() {
 		s.Log.Info("the walks of a stream go well again", "stream", st.Def.Name, "lasted", o.Lasted())

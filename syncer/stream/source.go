@@ -41,7 +41,7 @@ type Source struct {
 	key       Identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
-	Down      map[string]outage.Outage // streams whose walks fail
+	down      map[string]outage.Outage // streams whose walks fail
 }
 
 // Owner is what the streams need of whoever serves their source.

@@ -25,19 +25,18 @@ type Stream struct {
 	Filler Slot // one backfill at a time
 	Writer *write.Writer
 
-	Mu          sync.Mutex // guards what follows
+	mu          sync.Mutex // guards what follows
 	state       string
 	detail      string
-	NoScope     bool               // it is off since the key lacks the scope
+	noScope     bool               // it is off since the key lacks the scope
 	stored      sinks.StreamStatus // as the sink has it
 	lastSuccess time.Time
 	lastError   string
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	locations   []string               // asked for; one empty id is all of them together
-	begun       map[longWalk]time.Time // long walks that this process began
-	pace        Pace                   // of the long walk under way
+	locations   []string             // asked for; one empty id is all of them together
+	begun       map[string]time.Time // kinds of long walk that this process began
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
@@ -56,7 +55,7 @@ type Kind interface {
 func NewStream(o *Source, def *registry.Definition) *Stream {
 	st := &Stream{
 		Source: o, Def: def, Guard: NewSlot(), Filler: NewSlot(), state: status.StateStarting,
-		failing: map[string]string{}, begun: map[longWalk]time.Time{},
+		failing: map[string]string{}, begun: map[string]time.Time{},
 	}
 	st.Writer = write.NewWriter(write.Options{
 		Table: def.Plan.Table(), Committer: o.Commits,
@@ -73,8 +72,8 @@ func (st *Stream) Common() *Stream { return st }
 // RestoreStream takes over what the sink has stored about any stream.
 func (st *Stream) RestoreStream(state sinks.State) {
 	st.Writer.Restore(state.Quarantined[st.Def.Name], state.Drift)
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	for _, s := range state.Statuses {
 		if s.Stream == st.Def.Name {
 			st.stored = s
@@ -86,7 +85,7 @@ func (st *Stream) RestoreStream(state sinks.State) {
 // of walk is: a backfill that fails is not hidden by the walks beside it.
 func (st *Stream) succeeded(ctx context.Context, kind string) {
 	filled := st.Kind.Complete()
-	st.Mu.Lock()
+	st.mu.Lock()
 	st.lastSuccess = time.Now()
 	delete(st.failing, kind)
 	if filled { // also when what failed is not asked for any more
@@ -96,7 +95,7 @@ func (st *Stream) succeeded(ctx context.Context, kind string) {
 	if well {
 		st.notBefore = time.Time{}
 	}
-	st.Mu.Unlock()
+	st.mu.Unlock()
 	if !well {
 		return
 	}
@@ -116,7 +115,7 @@ func (st *Stream) found(ctx context.Context, state, detail string) {
 // Set changes the state and stores the change. A state that the sink has already
 // is not stored again, so that a restart inserts nothing.
 func (st *Stream) Set(ctx context.Context, state, detail string) {
-	st.Mu.Lock()
+	st.mu.Lock()
 	announce := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
 	st.state, st.detail = state, detail
 	// The words of an error differ from walk to walk, the state does not.
@@ -125,7 +124,7 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 		st.stored = sinks.StreamStatus{Source: st.Source.Name, Stream: st.Def.Name, State: state, Detail: detail, ChangedAt: time.Now()}
 	}
 	status := st.stored
-	st.Mu.Unlock()
+	st.mu.Unlock()
 	if !changed {
 		return
 	}
@@ -143,36 +142,36 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 
 // SwitchOff has the stream off for this process, which stores nothing of it.
 func (st *Stream) SwitchOff(reason string) {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.state, st.detail = status.StateOff, reason
 }
 
 // WaitUntil is when the stream may be asked again after a Retry-After.
 func (st *Stream) WaitUntil() time.Time {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	return st.notBefore
 }
 
 // Off is true when the stream is switched off by configuration or scope.
 func (st *Stream) Off() bool {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	return st.state == status.StateOff
 }
 
 // Asked are the locations asked for; one empty id is all of them together.
 func (st *Stream) Asked() []string {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	return slices.Clone(st.locations)
 }
 
 // AskFor has the stream asked for these locations.
 func (st *Stream) AskFor(locations []string) {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.locations = locations
 }
 
@@ -225,8 +224,8 @@ func (st *Stream) Exclusive(ctx context.Context, guard Slot, f func(context.Cont
 
 // NoteWholeWalk notes when a walk began that wrote every row anew and came to its end.
 func (st *Stream) NoteWholeWalk(began time.Time) {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.broughtSince = began
 }
 
@@ -236,29 +235,22 @@ func (st *Stream) Chosen(names []string) bool {
 	return len(names) == 0 && st.Configured() || slices.Contains(names, st.Def.Name)
 }
 
+// NoteScopes notes whether it is off since a key lacks the scope.
+func (st *Stream) NoteScopes(key Identity) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.noScope = st.LacksScope(key)
+}
+
 // LacksScope is true when a stream is configured and a key may not read it.
 func (st *Stream) LacksScope(key Identity) bool {
 	return st.Configured() && !st.Def.Allowed(key.Scopes)
 }
 
-// Paced is how long so many more pages of the long walk under way take, as they have come.
-func (st *Stream) Paced(pages uint64) time.Duration {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
-	return st.pace.Left(pages)
-}
-
-// NotePage notes that a page of the long walk under way has come.
-func (st *Stream) NotePage() {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
-	st.pace.Page(time.Now())
-}
-
 // Why is why the stream is in its state, in words.
 func (st *Stream) Why() string {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	return st.detail
 }
 
@@ -272,10 +264,10 @@ type Step struct {
 // Status is how the stream is; patience is how long it may go without a walk that ends well
 // since its source began to be served.
 func (st *Stream) Status(now, since time.Time, patience time.Duration) status.StreamStatus {
-	st.Mu.Lock()
-	defer st.Mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	is := status.StreamStatus{
-		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.NoScope,
+		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.noScope,
 		LastSuccess: st.lastSuccess, Lag: -1, Written: st.Writer.Written(), Quarantined: st.Writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
 		Behind: st.state != status.StateOff && st.state != status.StateAPIDisabled && now.Sub(Later(st.lastSuccess, since)) > patience,

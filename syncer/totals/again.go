@@ -59,7 +59,7 @@ func (r *refresh) totalsAgain(ctx context.Context) error {
 		if len(r.asked) == 0 {
 			r.since, r.passedBy = time.Now(), false
 			r.run = sinks.Run{Source: r.totals.Source.Name, Stream: r.totals.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-			r.totals.Begins(r.totals.Def.Name, sinks.WalkFull)
+			r.totals.Begins(sinks.WalkFull)
 		}
 		run := &r.run
 		for _, sp := range spans {
@@ -92,7 +92,7 @@ func (r *refresh) totalsAgain(ctx context.Context) error {
 		if err := r.totals.Source.Save(ctx, r.totals.Def.Name, cp, &done); err != nil {
 			return err
 		}
-		r.totals.LogDone("full resync done", r.totals.Def.Name, sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, run.Requests)
+		r.totals.LogDone("full resync done", sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, "requests", run.Requests)
 		return nil
 	})
 }

@@ -112,7 +112,7 @@ func (f *filling) totalsStep(ctx context.Context) error {
 // begin prepares a backfill that begins anew: every day is written again, and the rows of all
 // locations together are removed where they are not asked for.
 func (f *filling) begin(ctx context.Context, scope []string) error {
-	f.totals.Begins(f.totals.Def.Name, sinks.WalkTotals)
+	f.totals.Begins(sinks.WalkTotals)
 	return f.totals.Exclusive(ctx, f.totals.Guard, func(ctx context.Context) error {
 		f.totals.mu.Lock()
 		clear(f.totals.lines.days)
@@ -239,7 +239,7 @@ func (f *filling) stepDone(ctx context.Context, cp sinks.Checkpoint, pos positio
 	f.stored, f.at = cp, pos
 	f.totals.mu.Unlock()
 	if cp.Done {
-		f.totals.LogDone("backfill done", f.totals.Def.Name, cp, pos.Requests)
+		f.totals.LogDone("backfill done", cp, "requests", pos.Requests)
 	}
 	return nil
 }

@@ -110,9 +110,6 @@ func (st *Totals) NotAskedFor(location string) bool {
 // Follow has the totals asked for in the locations that the key lets them.
 func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
 
-// NoteKey does nothing: the next walk finds what has changed.
-func (st *Totals) NoteKey(context.Context) {}
-
 // Filled reports whether the backfill has reached its end, of what the totals are asked for
 // now. Other locations than those that were asked for begin it anew.
 func (st *Totals) Filled() bool {

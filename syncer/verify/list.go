@@ -62,25 +62,22 @@ func (k *listKind) compare(ctx context.Context) (uint64, error) {
 // walk walks the list from its beginning to its end, handing its rows on in bounded parts, each
 // row of a part as it came last. After a refused cursor it begins anew.
 func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error) error {
-	for _, t := range k.list.Followed() {
-		for refusals := 0; ; refusals++ {
-			pages, err := k.walkOnce(ctx, t, take)
-			if err != nil && (!api.IsValidation(err) || pages == 0 || refusals == list.MaxRefusals) {
-				return fmt.Errorf("%s: %w", t.Name(), err)
-			}
-			if err == nil {
-				break
-			}
-			k.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", t.Name())
+	for refusals := 0; ; refusals++ {
+		pages, err := k.walkOnce(ctx, take)
+		if err == nil {
+			return nil
 		}
+		if !api.IsValidation(err) || pages == 0 || refusals == list.MaxRefusals {
+			return fmt.Errorf("%s: %w", k.stream.Def.Name, err)
+		}
+		k.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", k.stream.Def.Name)
 	}
-	return nil
 }
 
-func (k *listKind) walkOnce(ctx context.Context, t *list.LocationWalks, take func(map[string]answer) error) (pages int, err error) {
+func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) error) (pages int, err error) {
 	// A page is asked for while the one before it is compared.
 	ask := func(ctx context.Context, cursor string) (list.Page, error) {
-		p, err := t.Fetch(ctx, status.WalkVerify, k.stream.Def.BackfillSince, cursor)
+		p, err := k.list.Fetch(ctx, status.WalkVerify, k.stream.Def.BackfillSince, cursor)
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
 	}
@@ -174,25 +171,19 @@ func (k *listKind) findTombstone(ctx context.Context, s *suspect) (answer, error
 	if since.IsZero() {
 		return s.last, nil
 	}
-	for _, t := range k.list.Followed() {
-		a, far, err := k.lookFor(ctx, t, s.id, since)
-		switch {
-		case err != nil || a.raw != nil:
-			return a, err
-		case far:
-			moved := s.last
-			moved.unsure = true
-			return moved, nil
-		}
+	a, far, err := k.lookFor(ctx, s.id, since)
+	if err == nil && a.raw == nil && far {
+		a = s.last
+		a.unsure = true
 	}
-	return answer{}, nil
+	return a, err
 }
 
 // lookFor looks for a row behind an instant; far is true when more rows have changed since than
 // are looked at.
-func (k *listKind) lookFor(ctx context.Context, t *list.LocationWalks, id string, since time.Time) (a answer, far bool, err error) {
+func (k *listKind) lookFor(ctx context.Context, id string, since time.Time) (a answer, far bool, err error) {
 	ask := func(ctx context.Context, cursor string) (list.Page, error) {
-		return t.Fetch(ctx, status.WalkVerify, since, cursor)
+		return k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 	}
 	pages := 0
 	for p, err := range api.Follow(ctx, "", ask, nil) {

@@ -24,9 +24,6 @@ type Intake struct {
 	Floor   time.Time // without All: remember the rows from here on
 	Commit  *sinks.Commit
 	Counts  Counts
-	// Repeated are those of the counted rows that have come before in the same walk: they
-	// are written again, and count as unchanged.
-	Repeated Counts
 	// AfterTaken is called when the sink has taken the commit; it may be nil.
 	AfterTaken func()
 
@@ -61,20 +58,6 @@ type Row struct {
 	Tombstone bool
 	Fresh     bool // written now, not known before
 	Bad       bool
-}
-
-// Counts is what the row adds to those of its page.
-func (r Row) Counts() Counts {
-	switch {
-	case !r.Fresh:
-		return Counts{Unchanged: 1}
-	case r.Bad:
-		return Counts{Quarantined: 1}
-	case r.Tombstone:
-		return Counts{Tombstones: 1}
-	default:
-		return Counts{Upserts: 1}
-	}
 }
 
 // Row maps one row into the commit: as a live row, a tombstone or a quarantine entry; or
@@ -338,13 +321,5 @@ func (in *Intake) CountPage() {
 // CountRows adds the rows to the stream's counts and to the metrics.
 func (in *Intake) CountRows() {
 	in.writer.opts.Counted(in.Counts)
-	in.writer.Count(in.Net())
-}
-
-// Net is the counts of the page, in which rows that came before count as unchanged.
-func (in *Intake) Net() Counts {
-	again := in.Repeated
-	net := in.Counts.Minus(again)
-	net.Unchanged += again.Upserts + again.Tombstones + again.Unchanged + again.Quarantined
-	return net
+	in.writer.Count(in.Counts)
 }

@@ -83,7 +83,6 @@ type nameless struct {
 
 // Sighting is where and when a bad row without an id was seen last.
 type Sighting struct {
-	List     string // the name of its location's walks, of lists
 	From, To string // the days that were asked for, of totals
 	Location string // of totals: empty for all locations together
 	Updated  time.Time

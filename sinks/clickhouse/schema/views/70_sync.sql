@@ -8,7 +8,7 @@ CREATE OR REPLACE VIEW {{view "sync_streams"}}
     `state` LowCardinality(String) COMMENT 'running, backfill, off, failing, unreachable, unauthorized, key_disabled, api_disabled, forbidden or starting; empty before the first',
     `detail` String COMMENT 'Why, and the last error',
     `state_since` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Since when it is in this state; null before the first',
-    `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; it stands still while nothing changes; of locations that are asked for one by one, that of the one that is furthest behind',
+    `watermark` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'Newest updated_at of the stream that is durable in the warehouse: everything that the service had changed up to then is there; it stands still while nothing changes',
     `updated_at` Nullable(DateTime64(6, 'Europe/Bucharest')) COMMENT 'When a checkpoint of the stream was last stored. A turn that brings nothing stores none: of a quiet stream it may be hours old while each turn goes well; state says whether the last one did, larder status and the metrics how long ago that was',
     `backfill_done` Nullable(Bool) COMMENT 'Whether the backfill reached its end; null when none was begun',
     `backfill_rows` Nullable(Int64) COMMENT 'Rows the backfill brought; null when none was begun',
@@ -28,35 +28,12 @@ FROM
 ) AS statuses
 FULL JOIN
 (
-    -- A stream of named locations has checkpoints for each, as stream@location. Incremental
-    -- walks move the watermark; a location that the key has gained has a backfill of its own
-    -- and none of those, and is behind until that has ended. Where the configuration named
-    -- locations once, or does since, the checkpoints of the other way stand still: those count
-    -- that were stored last.
     SELECT
-        source, of_stream AS stream, any(of_business) AS business_id,
-        if(countIf(isNotNull(walked_at)) = 0, min(filled_to), argMaxIf(walked_to, walked_at, isNotNull(walked_at))) AS watermark, toNullable(max(stored_at)) AS updated_at,
-        min(filled) AS backfill_done, sum(filled_rows) AS backfill_rows
-    FROM
-    (
-        SELECT
-            source, of_stream, by_location, any(business) AS of_business,
-            min(reached) AS filled_to, minIf(reached, incremental) AS walked_to, maxIf(toNullable(stored), incremental) AS walked_at,
-            max(stored) AS stored_at, min(done_by_location) AS filled, sum(rows_by_location) AS filled_rows
-        FROM
-        (
-            SELECT
-                source, toLowCardinality(splitByChar('@', toString(stream))[1]) AS of_stream, toString(stream) != of_stream AS by_location,
-                any(business_id) AS business, countIf(walk = 'incremental') > 0 AS incremental,
-                max(watermark) AS reached, max(updated_at) AS stored,
-                maxIf(toNullable(done), walk = 'backfill') AS done_by_location,
-                maxIf(toNullable(rows), walk = 'backfill') AS rows_by_location
-            FROM {{table "checkpoints"}} FINAL
-            GROUP BY source, stream
-        )
-        GROUP BY source, of_stream, by_location
-    )
-    GROUP BY source, of_stream
+        source, stream, any(business_id) AS business_id,
+        max(watermark) AS watermark, toNullable(max(updated_at)) AS updated_at,
+        maxIf(toNullable(done), walk = 'backfill') AS backfill_done, maxIf(toNullable(rows), walk = 'backfill') AS backfill_rows
+    FROM {{table "checkpoints"}} FINAL
+    GROUP BY source, stream
 ) AS walks USING (source, stream)
 LEFT JOIN
 (

@@ -26,14 +26,14 @@ func TestWatermarkRules(t *testing.T) {
 		{"a minute ahead", moment(5), []time.Time{moment(160)}, moment(160), moment(160)},
 		{"more than a minute ahead", moment(5), []time.Time{moment(161), moment(7)}, moment(7), moment(7)},
 	} {
-		p := Progress{Cp: sinks.Checkpoint{Watermark: c.start}}
+		p := Watermark{Cp: &sinks.Checkpoint{Watermark: c.start}}
 		for _, s := range c.stamps {
-			p.stamped(s, now)
+			p.observe(s, now)
 		}
 		if !p.Cp.Watermark.Equal(c.watermark) {
 			t.Errorf("%s: watermark %s within the walk, want %s", c.name, p.Cp.Watermark, c.watermark)
 		}
-		p.end()
+		p.done()
 		if !p.Cp.Watermark.Equal(c.ended) || !p.Cp.Pending.IsZero() {
 			t.Errorf("%s: watermark %s at the end, want %s", c.name, p.Cp.Watermark, c.ended)
 		}
@@ -52,7 +52,7 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 		{"from its start when pages were out of order", sinks.Checkpoint{Since: moment(100), Watermark: moment(600), Pending: moment(700)}, moment(100)},
 		{"an incremental walk does not trust the watermark it began with", sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(100), Watermark: moment(600)}, moment(100)},
 	} {
-		p := Progress{Cp: c.cp}
+		p := Watermark{Cp: &c.cp}
 		if got := p.Restart(); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -60,21 +60,21 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 }
 
 func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
-	p := Progress{Cp: sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(0), Watermark: moment(3000), StartedAt: moment(3600)}}
-	p.stamped(moment(60), moment(3600))
-	p.stamped(moment(900), moment(3600))
+	p := Watermark{Cp: &sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(0), Watermark: moment(3000), StartedAt: moment(3600)}}
+	p.observe(moment(60), moment(3600))
+	p.observe(moment(900), moment(3600))
 	if got, want := p.Restart(), moment(900).Add(-Lookback); !got.Equal(want) {
 		t.Errorf("goes on from %s, want %s", got, want)
 	}
 }
 
 func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
-	p := Progress{Cp: sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
-	p.began(moment(65), 2*time.Second)
-	if got := Since(p.Cp); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as api.md has it
+	p := Watermark{Cp: &sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
+	p.answered(moment(65), 2*time.Second)
+	if got := p.Next(); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as api.md has it
 		t.Errorf("the next walk starts at %s", got)
 	}
-	p.began(moment(70), 0)
+	p.answered(moment(70), 0)
 	if !p.Cp.StartedAt.Equal(moment(63)) {
 		t.Errorf("a later answer moved the start to %s", p.Cp.StartedAt)
 	}
@@ -93,8 +93,8 @@ func TestNextWalkBeginsBeforeWhatThisOneMayHavePassed(t *testing.T) {
 		"a quiet restaurant":               {started.Add(-time.Hour), started.Add(-time.Hour - Lookback)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Progress{Cp: sinks.Checkpoint{StartedAt: started, Watermark: tc.watermark}}
-			if got := Since(p.Cp); !got.Equal(tc.want) {
+			p := Watermark{Cp: &sinks.Checkpoint{StartedAt: started, Watermark: tc.watermark}}
+			if got := p.Next(); !got.Equal(tc.want) {
 				t.Errorf("since = %s, want %s", got, tc.want)
 			}
 			if got := p.Restart(); !got.Equal(tc.want) {
