@@ -59,6 +59,7 @@ func (h *house) killed(middle func() bool, clean []string, args ...string) {
 }
 
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.key("main")

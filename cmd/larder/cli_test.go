@@ -180,6 +180,7 @@ func (h *house) start(args ...string) (page string) {
 }
 
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet)
 	h.want(0, "Available Commands", "--help")
@@ -227,6 +228,7 @@ func TestHelpHasExamples(t *testing.T) {
 }
 
 func TestConfigurationMistakes(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure("warehouse:\n  flush_intervall: 1s\nlog: {level: loud}\n")
 	for _, command := range []string{"run", "sync", "check", "status"} {
@@ -246,6 +248,7 @@ func TestConfigurationMistakes(t *testing.T) {
 }
 
 func TestKeysRefused(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 
@@ -273,6 +276,7 @@ func TestKeysRefused(t *testing.T) {
 }
 
 func TestServiceInTrouble(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -290,6 +294,7 @@ func TestServiceInTrouble(t *testing.T) {
 }
 
 func TestEngineMissing(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.engine = "/nonexistent/libchdb.so"
@@ -299,6 +304,7 @@ func TestEngineMissing(t *testing.T) {
 }
 
 func TestDataFolderUnwritable(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.write("file", "not a folder")
 	h.configure(quiet + local("embedded:./file/data"))
@@ -307,6 +313,7 @@ func TestDataFolderUnwritable(t *testing.T) {
 }
 
 func TestPortTaken(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -325,6 +332,7 @@ func TestPortTaken(t *testing.T) {
 }
 
 func TestCommandsBesideADaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
 	page := h.start()
@@ -358,6 +366,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 
 // Beside a daemon and without one, a mistake is told where it stands in what was typed.
 func TestQueriesAreToldWhereTheyAreMistyped(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.want(0, "ok", "sync")
@@ -378,6 +387,7 @@ func TestQueriesAreToldWhereTheyAreMistyped(t *testing.T) {
 }
 
 func TestWarehouseDown(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + "warehouse: {dsn: 'http://larder:hunter2@127.0.0.1:1/larder'}\n")
 	for _, args := range [][]string{{"sync", "--wait", "1s"}, {"sql", "SELECT 1"}, {"check"}, {"status"}} {
@@ -416,6 +426,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.want(2, `--format "xml" is unknown`, "verify", "--format", "xml")
@@ -460,6 +471,7 @@ func TestVerify(t *testing.T) {
 
 // Rows in quarantine are missing from the mirror: every command that speaks of it says so.
 func TestRowsInQuarantineAreNoSuccess(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	bad := faults.Fault{Kind: faults.PriceText, Route: "/products", Probability: 1, Count: 1}

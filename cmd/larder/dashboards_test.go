@@ -10,6 +10,7 @@ import (
 
 // The dashboards are written where there is no configuration.
 func TestDashboardsExport(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	r := h.run("dashboards", "export", "boards")
 	if r.code != 0 || strings.Count(r.out, "\n") != 14 || r.errors != "" {

@@ -12,6 +12,7 @@ import (
 
 // A key that every user of the machine can read is told of, with what mends it.
 func TestExposedKey(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
 	if r := h.want(0, "configuration: larder.yaml, 1 source", "check", "--set", "web.listen="); strings.Contains(r.out, "unwise") {

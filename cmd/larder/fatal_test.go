@@ -13,6 +13,7 @@ import (
 
 // What ends a command is told in the form of the log, wherever that was chosen.
 func TestFatalErrorsInTheChosenForm(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	const asJSON = "log: {format: json}\n"
 	for name, c := range map[string]struct {
@@ -73,6 +74,7 @@ func TestFatalErrorsInTheChosenForm(t *testing.T) {
 }
 
 func TestAnEmptyWarehouseIsNoOldOne(t *testing.T) {
+	t.Parallel()
 	if !errors.Is(clickhouse.ErrEmpty, clickhouse.ErrNotMigrated) {
 		t.Error("an empty warehouse lacks migrations")
 	}

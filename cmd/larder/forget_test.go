@@ -9,6 +9,7 @@ import (
 )
 
 func TestForget(t *testing.T) {
+	t.Parallel()
 	h := newHouseOf(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 30, Epoch: time.Now().Add(-36 * time.Hour)})
 	h.configure("    personal_data: keep\n" + quiet + local("embedded:./data"))
 	h.want(2, "name the source whose restaurant it is", "forget", "--phone", "0722123456")

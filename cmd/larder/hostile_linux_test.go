@@ -70,6 +70,7 @@ func tame(t *testing.T, what, text string) {
 }
 
 func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.hostile("/products")
 	h.configure(local("embedded:./data"))
@@ -117,6 +118,7 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 }
 
 func TestSQLToAPipeIsRaw(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.want(0, "ok", "sync", "--stream", "allergens")

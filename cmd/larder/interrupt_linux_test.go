@@ -17,6 +17,7 @@ import (
 
 // Whoever presses Ctrl-C has stopped the question; the warehouse was there.
 func TestInterruptedQuery(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.want(0, "ok", "sync", "--stream", "allergens")
@@ -45,6 +46,7 @@ func interrupted(t *testing.T, text string) {
 // The ^C that a terminal shows does not stay in front of what the command says at its
 // end, whether or not there were bars to draw anew.
 func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
+	t.Parallel()
 	h := newHouseOf(t, sandbox.Options{Orders: 100, Days: 5, NoLimits: true, Record: true})
 	h.configure(quiet + local("embedded:./data"))
 	h.want(0, "ok", "sync")
@@ -69,6 +71,7 @@ func TestAnInterruptedPassStartsItsTableOnALineOfItsOwn(t *testing.T) {
 
 // The reader of the daemon's log may end: the daemon goes on.
 func TestADaemonOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
 	read, write, err := os.Pipe()
@@ -98,6 +101,7 @@ func TestADaemonOutlivesTheReaderOfItsLog(t *testing.T) {
 
 // The daemon brings a full resync to its end, whether or not someone waits for it.
 func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
 	h.configure(local("embedded:./data"))
 	page := h.start()
@@ -119,6 +123,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 // What is typed, as the ^C of an interruption, leaves no remains in the bars; and a
 // pass of one stream shows no other's.
 func TestBarsOnATerminal(t *testing.T) {
+	t.Parallel()
 	h := newHouseOf(t, sandbox.Options{Orders: 3000, Days: 30, NoLimits: true})
 	h.configure(quiet + local("embedded:./data"))
 	if err := h.AddFault(faults.Fault{Kind: faults.Latency, Delay: 300 * time.Millisecond, Probability: 1}); err != nil {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestReconcileInJSON(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.want(2, `--format "xml" is unknown`, "reconcile", "--format", "xml")

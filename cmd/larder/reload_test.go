@@ -30,6 +30,7 @@ func (h *house) hangUp() {
 }
 
 func TestReload(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.write("key2", h.Key(0, sandbox.RoleSales).Value)
 	source := func(name, key string) string {

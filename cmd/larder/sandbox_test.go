@@ -47,6 +47,7 @@ func TestTheSandboxsKeysFitAndItsConfigurationLoads(t *testing.T) {
 
 // What the sandbox's own flags cannot mean is said before anything listens.
 func TestSandboxUsage(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.want(2, "guests come with --live only", "sandbox", "--online-orders", "5")
 	h.want(2, "--webhook-url: an address begins with http:// or https://", "sandbox", "--webhook-url", "127.0.0.1:80")

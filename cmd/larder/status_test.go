@@ -98,6 +98,7 @@ func want(t *testing.T, s syncer.Status, text string) {
 
 // The probe of a container asks the daemon, and starts nothing itself.
 func TestStatusReady(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
 	h.want(2, "web.listen is off, so the daemon cannot be asked", "status", "--ready", "--set", "web.listen=")
