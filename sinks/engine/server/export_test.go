@@ -21,3 +21,6 @@ func readersOf(s *Server) *Server {
 
 // LongestStatement is how long a statement may be.
 const LongestStatement = longestStatement
+
+// ReadAhead reads a body in pieces.
+var ReadAhead = readAhead

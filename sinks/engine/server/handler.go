@@ -212,6 +212,11 @@ func readAhead(body io.Reader) (next func() ([]byte, error), end func()) {
 	free <- make([]byte, feedSize)
 	var reading sync.WaitGroup
 	reading.Go(func() {
+		defer func() { // a fault in a decoder costs its request, and not the engine
+			if reason := recover(); reason != nil {
+				pieces <- piece{nil, fmt.Errorf("the body could not be read: panic: %v", reason)}
+			}
+		}()
 		for buffer := range free {
 			n, err := fill(body, buffer)
 			pieces <- piece{buffer[:n], err}

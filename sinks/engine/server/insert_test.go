@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
 func TestInsertsBringDataInEveryWay(t *testing.T) {
@@ -192,4 +194,55 @@ func TestTheEngineTakesItsSettings(t *testing.T) {
 	if got := a.must("SELECT default_compression_codec FROM system.parts WHERE database = '" + db + "'"); got != "ZSTD(1)\n" {
 		t.Errorf("codec: %s", got)
 	}
+}
+
+// A body is longer than what is read ahead, and its rows are refused at once: the rest is read,
+// so that the client gets the answer, and the table takes the next insert.
+func TestARefusedInsertOfALongBody(t *testing.T) {
+	a := inside(t)
+	db := enginetest.Database(t)
+	a.must("CREATE TABLE long (a UInt64) ENGINE = MergeTree ORDER BY a", "database", db)
+	insert := []string{"database", db, "query", "INSERT INTO long FORMAT CSV"}
+	if got := a.ask(http.MethodPost, strings.Repeat("no number\n", 1<<19), insert...); got.status == http.StatusOK || !strings.Contains(got.body, "DB::Exception") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	a.must(strings.Repeat("1\n", 1<<20), insert...)
+	if got := a.must("SELECT count() FROM long", "database", db); got != "1048576\n" {
+		t.Errorf("%s rows", got)
+	}
+}
+
+// What fails while a body is read ahead is told when its turn comes, a panic of a decoder too.
+func TestReadingAhead(t *testing.T) {
+	for name, last := range map[string]badBody{"cut short": {err: io.ErrUnexpectedEOF}, "a panic": {panics: true}} {
+		next, end := server.ReadAhead(io.MultiReader(strings.NewReader(strings.Repeat("x", 3<<20)), last))
+		n := 0
+		for {
+			data, err := next()
+			n += len(data)
+			if err == nil {
+				continue
+			}
+			if errors.Is(err, io.EOF) || last.panics != strings.Contains(err.Error(), "panic") {
+				t.Errorf("%s: %v", name, err)
+			}
+			break
+		}
+		if end(); !last.panics && n != 3<<20 {
+			t.Errorf("%s: %d bytes", name, n)
+		}
+	}
+}
+
+// badBody is a body that cannot be read.
+type badBody struct {
+	err    error
+	panics bool
+}
+
+func (r badBody) Read([]byte) (int, error) {
+	if r.panics {
+		panic("a fault")
+	}
+	return 0, r.err
 }
