@@ -184,7 +184,7 @@ func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before C
 	if r.Off == "" && api.IsAPIDisabled(err) {
 		r.Off, r.OrderingOff, err = stream.Diagnose(err).Detail, true, nil
 	}
-	r.Err = status.FailureOf(err)
+	r.Fail(err)
 	return r
 }
 

@@ -240,6 +240,8 @@ type reconciledSource struct {
 	syncer.VerdictCounts
 	Omitted uint64 `json:"omitted,omitempty"` // verdicts that have no line: there are too many
 	Error   string `json:"error,omitempty"`
+
+	Failure *syncer.Failure `json:"failure,omitempty"`
 }
 
 func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
@@ -252,7 +254,7 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 		}
 		line.Omitted = s.All() - s.Proven - uint64(len(s.Open))
 		if s.Err != nil {
-			line.Error = s.Err.Error()
+			line.Error, line.Failure = s.Err.Text, s.Err
 		}
 		sum.Sources = append(sum.Sources, line)
 	}

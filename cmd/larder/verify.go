@@ -181,8 +181,10 @@ type verifyStream struct {
 func summarize(r syncer.VerifyReport, err error) verifySummary {
 	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
-		if source.Err != nil && len(source.Streams) == 0 {
-			s.Streams = append(s.Streams, verifyStream{Source: source.Source, Error: source.Err.Error()})
+		if source.Err != nil {
+			line := verifyStream{Source: source.Source, Error: source.Err.Text}
+			line.Err = source.Err
+			s.Streams = append(s.Streams, line)
 		}
 		for _, st := range source.Streams {
 			s.Rows += st.Rows

@@ -42,7 +42,9 @@ func TestExitCodes(t *testing.T) {
 		return s
 	}
 	products := func(name string, err error) syncer.SourceReport {
-		return syncer.SourceReport{Source: name, State: syncer.StateRunning, Streams: oneStream(syncer.StreamOutcome{Stream: "products", Err: syncer.FailureOf(err)})}
+		o := syncer.StreamOutcome{Stream: "products"}
+		o.Fail(err)
+		return syncer.SourceReport{Source: name, State: syncer.StateRunning, Streams: oneStream(o)}
 	}
 	badKey := in("a", syncer.StateUnauthorized, refusal)
 	disabled := in("d", syncer.StateKeyDisabled, errors.New("disabled"))
@@ -80,6 +82,7 @@ func TestExitCodes(t *testing.T) {
 		{"sync: the warehouse does not answer", report(failed, gone), 4},
 		{"sync: a location that the key does not have", report(misfit, fine), 2},
 		{"sync: no API at base_url", report(nowhere), 2},
+		{"sync: a list that the service has not", report(products("k", &api.Error{Status: http.StatusNotFound, Limit: -1})), 1},
 		{"sync: a key without scopes", report(bare, fine), 3},
 		{"reconcile: no scope", fmt.Errorf("a: %w", syncer.ErrNoScope), 3},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},

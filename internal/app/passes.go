@@ -129,7 +129,11 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	if err != nil {
 		return err
 	}
-	if err := a.Migrated(ctx, sink, t.wait, a.TellDown); err != nil {
+	begin := sink.Migrate
+	if t.reads {
+		begin = sink.CheckSchema
+	}
+	if err := a.Await(ctx, begin, t.wait, a.TellDown); err != nil {
 		return err
 	}
 	damages := a.Damages(w)

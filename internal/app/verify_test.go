@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -203,6 +204,9 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	r := newRemote(t)
 	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
 	w.use(t, r)
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); !errors.Is(err, clickhouse.ErrEmpty) || exit.Code(err) != exit.Warehouse {
+		t.Errorf("an empty server: %v", err) // and nothing is made there
+	}
 	w.sync(t)
 	if report, found, err := w.verify(t); err != nil || len(found) > 0 || len(report.Sources[0].Streams) != len(config.Streams) {
 		t.Errorf("%v, %q, %+v", err, found, report)

@@ -2,6 +2,6 @@
 // the daemon's socket in the data folder of an embedded warehouse, and the client of them.
 //
 // So `larder sync` beside a daemon is carried out by the daemon, which has the sources. What
-// may live here: routes, what goes over them, and errors on their way. What may not: how a
+// may live here: routes, and what goes over them. What may not: how a
 // pass is made, and what is asked of the engine.
 package control

@@ -58,12 +58,17 @@ func (a *Opener) Unreachable(err error) error {
 	return err
 }
 
-// Migrated brings the schema up to date, waiting for a warehouse that is down.
-// whenDown hears why it waits; a zero wait tries once.
+// Migrated brings the schema up to date, see [Opener.Await].
 func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
+	return a.Await(ctx, sink.Migrate, wait, whenDown)
+}
+
+// Await tries to begin work on the warehouse, and waits for one that is down.
+// whenDown hears why it waits; a zero wait tries once.
+func (a *Opener) Await(ctx context.Context, begin func(context.Context) error, wait time.Duration, whenDown func(error)) error {
 	deadline := time.Now().Add(wait)
 	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
-		err := sink.Migrate(ctx)
+		err := begin(ctx)
 		if err == nil {
 			return nil
 		}

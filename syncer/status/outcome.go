@@ -3,6 +3,8 @@ package status
 import (
 	"errors"
 	"fmt"
+
+	"github.com/larder-sync/larder/internal/exit"
 )
 
 // StreamOutcome is what the report of a pass tells of a stream, whatever kind of pass it
@@ -20,6 +22,14 @@ type StreamOutcome struct {
 
 // Outcome is the outcome itself, for what serves all kinds of passes alike.
 func (o StreamOutcome) Outcome() StreamOutcome { return o }
+
+// Fail notes what went wrong with the stream, nil for nothing. It is never the configuration: a
+// route that one list of a service has not, and the others have, says nothing of base_url.
+func (o *StreamOutcome) Fail(err error) {
+	if o.Err = FailureOf(err); o.Err != nil && o.Err.Code == exit.Usage {
+		o.Err.Code = exit.Problem
+	}
+}
 
 // Outcomer is the report of a stream: it embeds a [StreamOutcome].
 type Outcomer interface{ Outcome() StreamOutcome }

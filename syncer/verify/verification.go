@@ -143,7 +143,8 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 		v.result.Off, v.result.OrderingOff = off, true
 	}
 	if v.ended = len(v.suspects) == 0; v.ended {
-		v.result.Err, v.result.Done = status.FailureOf(err), err == nil
+		v.result.Fail(err)
+		v.result.Done = err == nil
 		v.result.Took = status.Seconds(time.Since(v.started))
 	}
 }
