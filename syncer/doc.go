@@ -12,8 +12,8 @@
 // registry (package registry). A stream's kind decides which room makes it:
 //
 //   - package list: lists with a cursor
-//   - package snapshot: lists that are replaced as wholes, and the key's row
-//   - package menus: the menu of each location
+//   - package replace: lists that are replaced as wholes, the key's row, and the menu of each
+//     location
 //   - package totals: the service's totals, with package reconcile for what they prove
 //
 // What all streams have is package stream. A source's way to the API is package link, and how

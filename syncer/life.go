@@ -84,11 +84,7 @@ func (s *source) inherit(previous *source) {
 	}
 	s.IdentifyAs(previous.Identity())
 	for i, st := range previous.wholes {
-		s.wholes[i].Contents.Inherit(st.Contents)
-	}
-	s.keyRow.Contents.Inherit(previous.keyRow.Contents)
-	for i, st := range previous.menus {
-		s.menus[i].Inherit(st)
+		s.wholes[i].Inherit(st)
 	}
 }
 

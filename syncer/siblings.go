@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/syncer/menus"
-	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -25,22 +24,11 @@ func (s *source) Siblings() (all []*stream.Source) {
 	return all
 }
 
-// siblingLists is true when another source of the same restaurant lists the id.
-func (b *siblings) siblingLists(stream, id string) bool {
+// siblingHas reports whether another source of the same restaurant has a row of a stream that is
+// replaced as a whole, or is bringing it.
+func (b *siblings) siblingHas(stream, id string) bool {
 	return slices.ContainsFunc(b.siblingsIn(b.source.Business()), func(other *source) bool {
-		return slices.ContainsFunc(other.replaced(), func(st *snapshot.Stream) bool {
-			return st.Def.Name == stream && st.Contents.Has(id)
-		})
-	})
-}
-
-// siblingBrings is true when another source of the same restaurant has the menu of a
-// location, or is bringing it.
-func (b *siblings) siblingBrings(stream, location string) bool {
-	return slices.ContainsFunc(b.siblingsIn(b.source.Business()), func(other *source) bool {
-		return slices.ContainsFunc(other.menus, func(st *menus.Stream) bool {
-			return st.Def.Name == stream && st.Has(location)
-		})
+		return slices.ContainsFunc(other.wholes, func(st *replace.Stream) bool { return st.Def.Name == stream && st.Has(id) })
 	})
 }
 

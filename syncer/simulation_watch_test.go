@@ -15,7 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -245,7 +245,7 @@ func (v *watch) holds(c *sinks.Commit, from, to time.Time) {
 
 // whole checks that what lives of a list without a cursor is what was listed.
 func (v *watch) whole(c *sinks.Commit) {
-	ids, err := snapshot.IDs(*c.Checkpoint)
+	ids, err := replace.IDs(*c.Checkpoint)
 	if err != nil {
 		v.e.fault("listing of %s %s: %v", c.Source, c.Stream, err)
 	}

@@ -52,6 +52,24 @@ func TestASnapshotAfterARestartKnowsWhatVanished(t *testing.T) {
 	})
 }
 
+// Rows that the source wrote and no list has, after a damage say, are removed by a full resync.
+func TestAFullResyncRemovesRowsThatNoListHas(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", allergen("g", "Gluten"))
+		w.open(w.one())
+		w.once(Selection{})
+		w.store.Copy("allergens", "b1", "g", "none such")
+		w.once(Selection{})
+		if w.store.Row("allergens", "b1", "none such").Deleted {
+			t.Error("a list that is the same was written anew")
+		}
+		w.once(Selection{Full: true})
+		if r := w.store.Row("allergens", "b1", "none such"); !r.Deleted || r.Reason != "gone" || w.store.Row("allergens", "b1", "g").Deleted {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestABadRowOfASnapshotHasNotVanished(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set("/allergens", allergen("g", "Gluten"), allergen("l", "Lapte"))

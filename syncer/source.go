@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,11 +14,10 @@ import (
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -36,9 +34,8 @@ type source struct {
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
-	wholes  []*snapshot.Stream // that are asked for; the key's row is not
-	menus   []*menus.Stream
-	keyRow  *snapshot.Stream
+	wholes  []*replace.Stream       // that are replaced as wholes
+	keyRow  *replace.Stream         // of them
 	days    *reconcile.SourceProofs // the totals
 
 	loop      *loop
@@ -134,16 +131,12 @@ func (s *source) newStreams(all []*registry.Definition) error {
 			}
 		case registry.TotalsKind:
 			st = reconcile.New(s.Source, def, s.days)
-		case registry.SnapshotKind:
-			w := snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblings.siblingLists(def.Name, id) })
+		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
+			w := replace.New(s.Source, def, func(id string) bool { return s.siblings.siblingHas(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w
-		case registry.KeyKind:
-			s.keyRow = snapshot.NewStream(s.Source, def, func(id string) bool { return s.siblings.siblingLists(def.Name, id) })
-			s.keyRow.Ask, s.keyRow.ByItself = askKeyRow, true
-			st = s.keyRow
-		case registry.MenuKind:
-			m := menus.New(s.Source, def, func(location string) bool { return s.siblings.siblingBrings(def.Name, location) })
-			s.menus, st = append(s.menus, m), m
+			if def.Kind == registry.KeyKind {
+				w.Ask, w.ByItself, s.keyRow = askKeyRow, true, w
+			}
 		default:
 			return fmt.Errorf("stream %s: nothing follows streams of its kind (newStreams)", def.Name)
 		}
@@ -152,20 +145,10 @@ func (s *source) newStreams(all []*registry.Definition) error {
 	return nil
 }
 
-// replaced are the streams that are replaced as wholes.
-func (s *source) replaced() []*snapshot.Stream {
-	return slices.Concat(s.wholes, []*snapshot.Stream{s.keyRow})
-}
-
 // rewriteNext has the streams that a selection has, of those without long walks, written
 // anew at their next turn, whatever is stored of them.
 func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
-	for _, st := range s.replaced() {
-		if chosen(st.Stream) {
-			st.Contents.RewriteNext()
-		}
-	}
-	for _, st := range s.menus {
+	for _, st := range s.wholes {
 		if chosen(st.Stream) {
 			st.RewriteNext()
 		}

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/menus"
+	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/snapshot"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -167,14 +166,10 @@ func (s *source) listedElsewhere(ctx context.Context, stream string) (map[string
 			return nil, err
 		}
 		for _, cp := range state.Checkpoints {
-			var ids []string
-			switch {
-			case cp.Stream != stream:
-			case cp.Walk == sinks.WalkSnapshot:
-				ids, err = snapshot.IDs(cp)
-			case cp.Walk == sinks.WalkMenus:
-				ids, err = menus.Locations(cp)
+			if cp.Stream != stream || cp.Walk != sinks.WalkSnapshot && cp.Walk != sinks.WalkMenus {
+				continue
 			}
+			ids, err := replace.IDs(cp)
 			if err != nil {
 				s.Log.Warn("what another source lists is not readable", "source", name, "stream", stream, "err", err)
 			}

@@ -15,10 +15,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/menus"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/totals"
@@ -116,10 +115,10 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 		v.kind = &listKind{v, f}
 	case *reconcile.Proofs:
 		v.kind, v.most = &totalsKind{v, f}, p.limits.lines
-	case *snapshot.Stream:
-		v.kind = &snapshotKind{v, f}
-	case *menus.Stream:
-		v.kind = &menuKind{v}
+	case *replace.Stream:
+		if v.kind = (&wholeKind{v, f}); f.Ask == nil {
+			v.kind = &menuKind{v}
+		}
 	}
 	return v
 }

@@ -6,19 +6,19 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/snapshot"
+	"github.com/larder-sync/larder/syncer/replace"
 )
 
-// snapshotKind verifies a list without a cursor, or the key.
-type snapshotKind struct {
+// wholeKind verifies a list without a cursor, or the key.
+type wholeKind struct {
 	*verification
-	list *snapshot.Stream
+	list *replace.Stream
 }
 
-func (k *snapshotKind) filled() bool { return true }
-func (k *snapshotKind) hint() string { return hintResync }
+func (k *wholeKind) filled() bool { return true }
+func (k *wholeKind) hint() string { return hintResync }
 
-func (k *snapshotKind) compare(ctx context.Context) (uint64, error) {
+func (k *wholeKind) compare(ctx context.Context) (uint64, error) {
 	rows, err := k.rows(ctx)
 	if err != nil {
 		return 0, err
@@ -30,7 +30,7 @@ func (k *snapshotKind) compare(ctx context.Context) (uint64, error) {
 }
 
 // rows asks for the whole list.
-func (k *snapshotKind) rows(ctx context.Context) (map[string]answer, error) {
+func (k *wholeKind) rows(ctx context.Context) (map[string]answer, error) {
 	raws, _, err := k.list.Ask(ctx, k.stream.Source.Lanes.Backfill)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (k *snapshotKind) rows(ctx context.Context) (map[string]answer, error) {
 	return rows, nil
 }
 
-func (k *snapshotKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
+func (k *wholeKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	rows, err := k.rows(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,135 @@
+package replace
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// Stream is a stream that is replaced as a whole.
+type Stream struct {
+	stream.Whole
+	// Ask asks for the rows of a whole list; nil of menus.
+	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
+	// ByItself: the rows come with each answer of /me, and no walk is made.
+	ByItself bool
+	// elsewhere reports whether another source of the restaurant has a row, or is bringing it.
+	elsewhere func(id string) bool
+
+	mu          sync.Mutex // guards what follows
+	stored      parts
+	bringing    map[string]bool // locations that the walk under way asks for
+	withdrawing map[string]bool // ids of rows that the walk under way removes
+	checked     bool            // the rows of what is stored were looked for
+	doubted     bool            // the next walk writes every row
+	brought     time.Time       // when the last walk began that wrote every row
+}
+
+// New makes a stream of which nothing is stored. elsewhere reports whether another source of
+// the restaurant has a row, or is bringing it.
+func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
+	st := &Stream{Whole: stream.NewWhole(o, def), elsewhere: elsewhere, stored: parts{}}
+	st.Kind = st
+	if def.Menu == nil {
+		st.Ask = st.askList
+	}
+	return st
+}
+
+// walkKind names the walks in checkpoints and metrics.
+func (st *Stream) walkKind() string { return st.Def.Walks()[0] }
+
+// Restore takes over what the sink has stored about the stream.
+func (st *Stream) Restore(state sinks.State) {
+	st.RestoreStream(state)
+	for _, cp := range state.Checkpoints {
+		if cp.Stream != st.Def.Name || cp.Walk != st.walkKind() {
+			continue
+		}
+		stored, err := readPosition(cp)
+		if err != nil {
+			st.Source.Log.Warn("all of it is stored anew", "stream", st.Def.Name, "err", err)
+		}
+		st.mu.Lock()
+		st.stored = stored
+		st.mu.Unlock()
+	}
+}
+
+// Inherit takes over what another stream of the same source knows.
+func (st *Stream) Inherit(other *Stream) {
+	other.mu.Lock()
+	stored, doubted := maps.Clone(other.stored), other.doubted
+	other.mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.stored, st.doubted = stored, doubted
+}
+
+// RewriteNext has the next walk write every row, whatever is stored.
+func (st *Stream) RewriteNext() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.doubted = true
+}
+
+// Has reports whether the source has a row, or is bringing it.
+func (st *Stream) Has(id string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	has := st.bringing[id]
+	for key := range st.stored {
+		has = has || slices.Contains(st.stored.idsOf(key), id)
+	}
+	return has && !st.withdrawing[id]
+}
+
+// Walks are those that a daemon makes. Rows that come by themselves need none.
+func (st *Stream) Walks() []stream.Walk {
+	if st.ByItself {
+		return st.WholeWalks(nil)
+	}
+	return st.WholeWalks(st.Walk)
+}
+
+// Pass are the walks of a pass.
+func (st *Stream) Pass(bool, bool) []stream.Step {
+	if st.ByItself {
+		return nil
+	}
+	return st.Once(st.Walk)
+}
+
+// Describe adds to a status what is known of the stream.
+func (st *Stream) Describe(into *status.StreamStatus) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	into.BroughtSince = st.brought
+}
+
+// askList asks for the rows of the list, without the locations that the configuration does not
+// name.
+func (st *Stream) askList(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
+	list, err := st.Def.Whole(ctx, lane)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if st.Def.Name != registry.Locations || len(st.Source.OnlyLocations) == 0 {
+		return list.Rows, list.Date, nil
+	}
+	return slices.DeleteFunc(slices.Clone(list.Rows), func(raw []byte) bool {
+		var row struct {
+			ID string `json:"id"`
+		}
+		return mapping.Unmarshal(raw, &row) == nil && row.ID != "" && !slices.Contains(st.Source.OnlyLocations, row.ID)
+	}), list.Date, nil
+}
