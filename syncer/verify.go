@@ -16,10 +16,6 @@ import (
 	"github.com/larder-sync/larder/syncer/verify"
 )
 
-// verifyAtOnce bounds the sources that are verified at the same time, and with
-// them the memory.
-const verifyAtOnce = 4
-
 // Verify compares what is selected with the API in the lowest lane of the budget. It writes
 // nothing, and may run beside [Syncer.Run] of this process or another.
 // found is called with every finding as soon as there is one, progress about every
@@ -39,7 +35,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 	if progress != nil {
 		tell = func() { progress(p.Snapshot(y.Status())) }
 	}
-	err = y.forEach(ctx, sources, verifyAtOnce, tell, func(ctx context.Context, i int, s *source) {
+	err = y.forEach(ctx, sources, len(sources), tell, func(ctx context.Context, i int, s *source) {
 		p.Reached(i, s.condition.View().State) // also when it is over
 		p.Ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
 	})
@@ -52,23 +48,36 @@ var errReadOnly = errors.New("a verification writes nothing")
 // verify verifies the source's streams through a source of its own, which has the same budget,
 // reads what is stored, and can write nothing.
 func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
-	r, err := newSource(s.syncer, s.cfg)
-	if err != nil {
-		return err
-	}
-	r.Fenced = func() error { return errReadOnly }
-	err = r.Protected(ctx, "probe", r.look)
-	p.Reached(i, r.condition.View().State)
-	if err != nil {
-		return err
-	}
-	is := verify.Source{Turns: r.turns, Elsewhere: r.listedElsewhere}
-	for _, st := range r.streams {
-		if st.Common().Chosen(names) {
-			is.Streams = append(is.Streams, st)
+	var r *source
+	open := func(ctx context.Context) (streams []verify.Stream, err error) {
+		if r, err = newSource(s.syncer, s.cfg); err != nil {
+			return nil, err
 		}
+		r.Fenced = func() error { return errReadOnly }
+		err = r.Protected(ctx, "probe", r.look)
+		p.Reached(i, r.condition.View().State)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range r.streams {
+			if st.Common().Chosen(names) {
+				streams = append(streams, st)
+			}
+		}
+		return streams, nil
 	}
-	p.Source(ctx, i, is)
+	err := p.Source(ctx, i, verify.Source{
+		Open:   open,
+		AskKey: func(ctx context.Context) bool { return r.Protected(ctx, "probe", r.look) == nil },
+		Served: s.servedByDaemon,
+		Turns:  s.turns,
+		Elsewhere: func(ctx context.Context, stream string) (map[string]bool, error) {
+			return r.listedElsewhere(ctx, stream)
+		},
+	})
+	if err != nil {
+		return err
+	}
 	return r.passes.configurationError()
 }
 
@@ -115,50 +124,65 @@ const (
 	longestTurns = time.Hour
 )
 
-// turns is how long the daemon that serves the source, if one does, takes for two turns of
-// each of the jobs.
-func (s *source) turns(ctx context.Context, jobs []schedule.Job) (wait time.Duration, served bool, err error) {
-	if served, err = s.syncer.servedByDaemon(ctx, s.cfg.Name); !served || err != nil {
-		return 0, false, err
+// turns returns how long to wait for two turns of a job; enough is false for a job that is off,
+// and when they are too far away.
+func (s *source) turns(j schedule.Job) (wait time.Duration, enough bool) {
+	times, now := s.syncer.timetable(), time.Now()
+	first := times.Next(j, s.cfg.Name, now)
+	second := times.Next(j, s.cfg.Name, first)
+	if first.IsZero() || second.IsZero() {
+		return 0, false
 	}
-	times := s.syncer.timetable()
-	for _, j := range jobs {
-		if !times.Off(j) {
-			every := times.Interval(j, time.Now())
-			wait = max(wait, min(2*every+min(every, shortWalk), longestTurns))
-		}
-	}
-	s.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", wait)
-	return wait, true, nil
+	wait = second.Sub(now) + min(second.Sub(first), shortWalk)
+	return min(wait, longestTurns), wait <= longestTurns
 }
 
 // servedByDaemon reports whether a daemon serves the source: of this process, or of another that
 // claims it.
-func (y *Syncer) servedByDaemon(ctx context.Context, source string) (bool, error) {
-	y.mu.RLock()
-	running := y.begin != nil
-	y.mu.RUnlock()
-	if running || y.opts.Exclusive {
-		return running, nil
+func (s *source) servedByDaemon(ctx context.Context) (bool, error) {
+	s.syncer.mu.RLock()
+	running := s.syncer.begin != nil
+	s.syncer.mu.RUnlock()
+	if running {
+		return true, nil
+	}
+	claims, err := s.syncer.claims(ctx)
+	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == s.cfg.Name }), err
+}
+
+// claims returns those of the processes that are alive, none of a warehouse that this process has
+// for itself.
+func (y *Syncer) claims(ctx context.Context) ([]sinks.Claim, error) {
+	if y.opts.Exclusive {
+		return nil, nil
 	}
 	// A process without an id of its own that wants nothing reads the claims, and stores nothing.
 	claims, err := y.opts.Sink.Beat(ctx, sinks.Process{ID: rand.Text()}, nil)
 	if err != nil {
-		return false, fmt.Errorf("read which sources other processes serve: %w", err)
+		return nil, fmt.Errorf("read which sources other processes serve: %w", err)
 	}
-	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == source }), nil
+	return claims, nil
 }
 
 // listedElsewhere are the ids that other sources of the restaurant list in a stream without a
-// cursor, as it is stored.
+// cursor, as it is stored. Sources that neither the configuration of this process nor a process
+// that is alive has any more list nothing.
 func (s *source) listedElsewhere(ctx context.Context, stream string) (map[string]bool, error) {
 	businesses, err := s.Sink.Businesses(ctx)
 	if err != nil {
 		return nil, err
 	}
+	claims, err := s.syncer.claims(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := namesOf(s.syncer.served())
+	for _, c := range claims {
+		names = append(names, c.Source)
+	}
 	found := map[string]bool{}
 	for name, business := range businesses {
-		if name == s.cfg.Name || business != s.Business() {
+		if name == s.cfg.Name || business != s.Business() || !slices.Contains(names, name) {
 			continue
 		}
 		state, err := s.Sink.State(ctx, name)

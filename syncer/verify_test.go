@@ -22,6 +22,7 @@ import (
 	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/internal/oracle"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 )
@@ -155,7 +156,7 @@ func TestVerifyOfALiveMirrorFindsNothing(t *testing.T) {
 // still is a mirror that is complete, of a world that stands still.
 func still(t *testing.T, test func(t *testing.T, w *world, business string)) {
 	t.Helper()
-	inWorld(t, sandbox.Options{Seed: 9, Orders: 700, Days: 120}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 700, Days: 120, Record: true}, func(t *testing.T, w *world) {
 		w.run(w.sources()[:1]...)
 		w.until("filled", time.Hour, w.filled)
 		time.Sleep(20 * time.Minute)
@@ -293,7 +294,7 @@ func jsonField(t tester, raw, field string) string {
 // memory is an error.
 func TestVerifyInSmallMemory(t *testing.T) {
 	still(t, func(t *testing.T, w *world, b string) {
-		w.syncer.verifyLimits = verify.Limits{Rows: 30, Bytes: 1 << 20, IDs: 800, Suspects: 3, Page: 7}
+		w.syncer.verifyLimits = verify.Limits{Rows: 30, Bytes: 1 << 20, IDs: 800, Suspects: 3, Page: 7, Sources: 1}
 		orders := w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)
 		for _, id := range orders[:5] {
 			w.store.Copy("sales_orders", b, id, id+"+")
@@ -306,10 +307,14 @@ func TestVerifyInSmallMemory(t *testing.T) {
 		if r.Rows != uint64(len(w.store.Rows("sales_orders", b))-5) {
 			t.Errorf("%d rows were compared, %d are stored", r.Rows, len(w.store.Rows("sales_orders", b)))
 		}
-		w.syncer.verifyLimits.IDs = 100
+		w.syncer.verifyLimits.IDs, w.syncer.verifyLimits.Suspects = 100, 1000
+		asked := len(w.box.Requests())
 		report, err := w.syncer.Verify(t.Context(), Selection{Streams: []string{"sales_orders"}}, nil, nil)
 		if err = errors.Join(err, report.Err()); err == nil || !strings.Contains(err.Error(), "more than 100 rows") {
 			t.Errorf("more rows than fit: %v", err)
+		}
+		if slices.ContainsFunc(w.box.Requests()[asked:], func(r sandbox.Request) bool { return r.Rows > 0 && strings.HasSuffix(r.Route, "/sales/orders") }) {
+			t.Error("a list that does not fit was walked")
 		}
 	})
 }
@@ -419,6 +424,11 @@ func TestVerifyListsTheQuarantine(t *testing.T) {
 			`difference|categories|c||"live"|"absent"`, `difference|categories|||"a row whose id cannot be read"|"no entry in quarantine"`,
 			"quarantined|categories|b|position||",
 		}
+		for _, f := range found {
+			if strings.Contains(f.Hint, "no process serves") {
+				t.Errorf("%+v", f)
+			}
+		}
 		if diff := cmp.Diff(want, briefs(found)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -463,7 +473,40 @@ func TestVerifyOfTwoKeysOfOneRestaurant(t *testing.T) {
 		if _, found := w.verify(Selection{Streams: []string{"locations", "allergens", "api_keys"}}); len(found) > 0 {
 			t.Errorf("%+v", found)
 		}
+
+		// What a source listed that nobody has any more is listed by none.
+		one := w.syncer.opts.Sources[:1]
+		w.halt()
+		w.open(one...)
+		_, found := w.verify(Selection{Streams: []string{"locations"}})
+		want := []string{strings.Join([]string{verify.FoundDifference, "locations", there, "", `"absent"`, `"live"`}, "|")}
+		if diff := cmp.Diff(want, briefs(found)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	})
+}
+
+// readingSink fails the test when anything is written. It does not say which process serves a
+// source when it is asked for the second time.
+type readingSink struct {
+	sinks.Sink
+	t     *testing.T
+	beats int
+}
+
+func (s *readingSink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	s.t.Errorf("%s is written", c.Source)
+	return s.Sink.Write(ctx, c)
+}
+
+func (s *readingSink) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	if s.beats++; s.beats == 2 {
+		return nil, errors.New("the warehouse does not answer")
+	}
+	if len(wants) > 0 {
+		s.t.Errorf("%q are claimed", wants)
+	}
+	return s.Sink.Beat(ctx, p, wants)
 }
 
 // A source that another process serves is verified beside it: its walks are waited for, and
@@ -475,6 +518,7 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 		time.Sleep(20 * time.Minute)
 		b := p.a.syncer.Status().Sources[0].BusinessID
 		r := p.box.Restaurant(0)
+		p.b.tune = func(o *Options) { o.Sink = &readingSink{Sink: o.Sink, t: t} }
 		p.b.open(p.b.sources()[:1]...)
 		verify := func() []verify.Finding {
 			t.Helper()
@@ -484,21 +528,18 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 		if found := verify(); len(found) > 0 {
 			t.Errorf("%+v", found)
 		}
-		commits := p.store.Commits()
 		id := r.IDs(sandbox.StreamProducts)[0]
 		p.store.EditColumn("products", b, id, "station", `"garden"`)
 		location := r.LocationIDs()[0]
 		p.store.EditColumn("locations", b, location, "name", `"x"`)
-		began := time.Now()
+		began, times := time.Now(), p.b.syncer.timetable()
+		turns := times.Next(schedule.Snapshots, "r0", times.Next(schedule.Snapshots, "r0", began))
 		found := verify()
 		if len(found) != 2 || found[0].ID != location || found[1].ID != id || !found[1].Column || found[1].Field != "station" {
 			t.Errorf("%+v", found)
 		}
-		if waited := time.Since(began); waited < 10*time.Minute {
-			t.Errorf("it took %s: the walks of the other process were not waited for", waited)
-		}
-		if n := p.store.Commits() - commits; n > 2 { // of the process that serves: none of products
-			t.Errorf("%d commits meanwhile", n)
+		if !time.Now().After(turns) {
+			t.Errorf("it took %s: the walks of the other process were not waited for", time.Since(began))
 		}
 		p.store.EditColumn("products", b, id, "station", `"kitchen"`)
 		p.a.halt()
@@ -506,14 +547,14 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 
 		// Nobody serves the source any more: nothing is waited for, and nobody claims it.
 		must(t, r.SetStock(r.IDs(sandbox.StreamIngredients)[0], 7))
-		began, commits = time.Now(), p.store.Commits()
+		began = time.Now()
 		_, found = p.b.verify(Selection{Streams: []string{"locations", "products", "ingredients"}})
-		if len(found) < 2 || found[0].ID != location || found[1].Stream != "ingredients" || !strings.Contains(found[1].Hint, "no process serves source r0") {
+		if len(found) < 2 || found[0].ID != location || found[1].Stream != "ingredients" || !strings.Contains(found[1].Hint, "no process serves source r0") || !strings.Contains(found[1].Hint, "larder sync --full") {
 			t.Errorf("after the other process has ended: %+v", found)
 		}
 		claims, err := p.b.sink.Beat(t.Context(), sinks.Process{ID: "a third"}, nil)
-		if waited := time.Since(began); waited > time.Minute || p.store.Commits() != commits || len(claims) > 0 || err != nil {
-			t.Errorf("it took %s, %d commits, claims %+v, %v", waited, p.store.Commits()-commits, claims, err)
+		if waited := time.Since(began); waited > time.Minute || len(claims) > 0 || err != nil {
+			t.Errorf("it took %s, claims %+v, %v", waited, claims, err)
 		}
 	})
 }
@@ -543,6 +584,110 @@ func TestAnInterruptedVerifyHasNoTrouble(t *testing.T) {
 			t.Errorf("the source is %s", state)
 		}
 	})
+}
+
+// What was to be compared again when the verification ended is counted.
+func TestAVerifyThatIsInterruptedWhileItWaits(t *testing.T) {
+	still(t, func(t *testing.T, w *world, b string) {
+		w.store.EditColumn("locations", b, w.box.Restaurant(0).LocationIDs()[0], "name", `"x"`)
+		ctx, interrupt := context.WithCancel(t.Context())
+		report, err := w.syncer.Verify(ctx, Selection{Streams: []string{"locations"}}, nil, func(p verify.Progress) {
+			if st := p.Status.Stream("r0", "locations"); st.Progress != nil && st.Progress.Suspects > 0 {
+				interrupt()
+			}
+		})
+		if st := report.Sources[0].Streams[0]; !errors.Is(err, context.Canceled) || st.Unjudged != 1 || st.Done || report.Differences() != 1 {
+			t.Errorf("%v, %+v", err, st)
+		}
+	})
+}
+
+// Sources wait for the daemon's turns together, however few are compared at the same time.
+func TestVerifyWaitsForAllSourcesTogether(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Businesses: 6, Orders: -1, Days: 5}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		for i, s := range w.syncer.Status().Sources {
+			w.store.EditColumn("locations", s.BusinessID, w.box.Restaurant(i).LocationIDs()[0], "name", `"x"`)
+		}
+		must(t, w.box.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 3 * time.Second}))
+		most := 0
+		report, err := w.syncer.Verify(t.Context(), Selection{Streams: []string{"locations"}}, nil, func(p verify.Progress) {
+			waiting := 0
+			for _, s := range p.Status.Sources {
+				if is := p.Status.Stream(s.Name, "locations").Progress; is != nil && is.Suspects > 0 {
+					waiting++
+					if is.ExpectedLeft <= 0 {
+						t.Errorf("%s: a row that is compared again waits", s.Name)
+					}
+				}
+			}
+			most = max(most, waiting)
+		})
+		if err != nil || most != 6 {
+			t.Errorf("%d sources waited together: %v", most, err)
+		}
+		for _, s := range report.Sources {
+			if st := s.Streams[0]; st.Differences != 1 || !st.Done || st.Took.Duration() <= 0 || st.Took.Duration() > time.Minute {
+				t.Errorf("%s: %+v", s.Source, st)
+			}
+		}
+	})
+}
+
+// What the schedule would bring later than is waited for is no reason for a full resync.
+func TestVerifyDoesNotWaitForFarTurns(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: -1, Days: 5}, func(t *testing.T, w *world) {
+		w.schedule.Snapshots = "@every 2h"
+		w.run(w.sources()[:1]...)
+		w.until("filled", time.Hour, w.filled)
+		w.store.Lose("locations", w.syncer.Status().Sources[0].BusinessID, w.box.Restaurant(0).LocationIDs()[0])
+		_, found := w.verify(Selection{Streams: []string{"locations"}})
+		if len(found) != 1 || !strings.Contains(found[0].Hint, "were not waited for: let larder sync") {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// A key that is rotated while its lists are walked is followed; where no other is in place, nothing
+// more is asked with the one that was refused.
+func TestVerifyFollowsARotatedKey(t *testing.T) {
+	for name, follows := range map[string]bool{"another key is in place": true, "none is": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, sandbox.Options{Seed: 9, Orders: 700, Days: 20, Record: true}, func(t *testing.T, w *world) {
+				s, key := keyed("r0", w.box.Key(0, sandbox.RoleMain).Value)
+				w.open(s)
+				w.once(Selection{})
+				must(t, w.box.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 2 * time.Second}))
+				rotated := false
+				report, err := w.syncer.Verify(t.Context(), Selection{}, nil, func(p verify.Progress) {
+					if st := p.Status.Stream("r0", "sales_orders"); rotated || st.Progress == nil || st.Progress.Pages == 0 {
+						return
+					}
+					rotated = true
+					next, err := w.box.RotateKey(key.Load().(string), 0)
+					must(t, err)
+					if follows {
+						key.Store(next.Value)
+					}
+				})
+				streams, refused := report.Sources[0].Streams, 0
+				for _, r := range w.box.Requests() {
+					if r.Status == http.StatusUnauthorized {
+						refused++
+					}
+				}
+				switch {
+				case err != nil || !rotated:
+					t.Errorf("rotated: %t, %v", rotated, err)
+				case follows && (report.Err() != nil || report.Differences() > 0 || len(streams) != len(registry.Names()) || refused != 1):
+					t.Errorf("%d streams, %d requests refused, %v", len(streams), refused, report.Err())
+				case !follows && (!api.IsUnauthorized(report.Err()) || streams[len(streams)-1].Stream != "sales_orders" || refused != 2):
+					t.Errorf("%+v, %d requests refused, %v", streams, refused, report.Err())
+				}
+			})
+		})
+	}
 }
 
 // However many lines of totals differ, none is left unjudged.
@@ -612,6 +757,26 @@ func TestVerifyOfTombstones(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A tombstone that is not found where it was, behind hundreds of rows of the same instant, is not
+// judged.
+func TestVerifyOfATombstoneOutOfReach(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 9, Orders: 1200, Days: 120}, func(t *testing.T, w *world) {
+		w.run(w.sources()[:1]...)
+		w.until("filled", time.Hour, w.filled)
+		r := w.box.Restaurant(0)
+		ids := r.IDs(sandbox.StreamSalesOrders)[:700]
+		for _, id := range ids {
+			must(t, r.CancelOrder(id))
+		}
+		time.Sleep(10 * time.Minute)
+		w.store.Edit("sales_orders", r.ID(), slices.Max(ids), func(r *memsink.Row) { r.Reason = "unpaid" })
+		report, found := w.verify(Selection{Streams: []string{"sales_orders"}})
+		if st := report.Sources[0].Streams[0]; st.Moving != 1 || st.Differences > 0 {
+			t.Errorf("%+v\n%+v", st, found)
+		}
+	})
 }
 
 // A source of some locations answers for their rows, and for those it wrote.
@@ -697,6 +862,18 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 		report, found := w.verify(Selection{Streams: []string{"sales_orders"}})
 		if r := report.Sources[0].Streams[0]; len(found) > 0 || r.Rows < 600 {
 			t.Errorf("%+v %+v", r, found)
+		}
+
+		// What did not fit before the list began anew is counted once.
+		w.syncer.verifyLimits.Suspects = 3
+		for _, id := range w.box.Restaurant(0).IDs(sandbox.StreamSalesOrders)[:5] {
+			w.store.Lose("sales_orders", w.box.Restaurant(0).ID(), id)
+		}
+		w.syncer.verifyLimits.Rows = 1
+		must(t, w.box.AddFault(faults.Fault{Kind: faults.CursorRefused, Route: "/sales/orders", Skip: 1, Count: 1}))
+		report, _ = w.verify(Selection{Streams: []string{"sales_orders"}})
+		if r := report.Sources[0].Streams[0]; r.Differences != 3 || r.Unjudged != 2 {
+			t.Errorf("%+v", r)
 		}
 	})
 	inFake(t, func(t *testing.T, f *fake, w *world) {

@@ -216,7 +216,11 @@ func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
 	p.failed(t.print(p.out))
 	for _, st := range s.Streams {
 		if st.Unjudged > 0 {
-			p.sentence("%s %s: %s differed at first sight; so many are not compared again. larder sync --full fetches them anew: verify after it", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"))
+			why := "so many are not compared again. larder sync --full fetches them anew: verify after it"
+			if !st.Done {
+				why = "not compared again: verify again"
+			}
+			p.sentence("%s %s: %s differed at first sight; %s", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"), why)
 		}
 	}
 	for _, hint := range p.hints {

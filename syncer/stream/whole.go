@@ -17,9 +17,6 @@ func NewWhole(o *Source, def *registry.Definition) Whole { return Whole{NewStrea
 // Follow has nothing to choose: each walk asks for the locations that the key has then.
 func (st Whole) Follow(key Identity) { st.AskFor(st.WantedLocations(key)) }
 
-// Filled is true: there is no backfill.
-func (st Whole) Filled() bool { return true }
-
 // Complete implements [Kind].
 func (st Whole) Complete() bool { return true }
 

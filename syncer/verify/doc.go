@@ -17,7 +17,8 @@
 //
 // # What holds
 //
-//   - Memory is bounded by [Limits], however many rows there are and differ.
+//   - Memory is bounded by [Limits], however many rows there are and differ: 16 million ids a
+//     list, four lists at once.
 //   - Nothing is written.
 //
 // # When something fails

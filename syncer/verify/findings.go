@@ -52,9 +52,11 @@ func (v *verification) hint(found []mapping.Difference) string {
 	case columns:
 		return hintColumns
 	case v.unserved:
-		return fmt.Sprintf("no process serves source %s, so that what changed since its last walk differs as well: let larder run or larder sync bring it, then verify again", v.stream.Source.Name)
+		return fmt.Sprintf("no process serves source %s, so that what changed since its last walk differs as well: let larder run or larder sync bring it, then verify again; if it differs then: %s", v.stream.Source.Name, v.heals)
+	case v.far:
+		return fmt.Sprintf("the next two turns of %s by schedule are off or too far away and were not waited for: let larder sync bring what has changed, then verify again; if it differs then: %s", v.stream.Def.Name, v.heals)
 	default:
-		return v.kind.hint()
+		return v.heals
 	}
 }
 

@@ -19,9 +19,6 @@ type listKind struct {
 	list *list.List
 }
 
-func (k *listKind) filled() bool { return k.list.Filled() }
-func (k *listKind) hint() string { return hintResync }
-
 // compare walks the list whole. Which rows it has shown is kept as hashes of their ids: a row
 // whose hash is not among them was not shown.
 func (k *listKind) compare(ctx context.Context) (uint64, error) {
@@ -30,15 +27,19 @@ func (k *listKind) compare(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count the live rows: %w", err)
 	}
+	if live > uint64(k.pass.limits.IDs) {
+		return 0, k.tooMany()
+	}
 	k.expect(live)
-	var shown []uint64
+	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
+	shown := make([]uint64, 0, min(int(live+live/8)+k.pass.limits.Rows, k.pass.limits.IDs))
 	err = k.walk(ctx, func(rows map[string]answer) error {
-		if len(shown)+len(rows) > k.pass.limits.IDs {
+		if len(shown)+len(rows) > cap(shown) {
 			slices.Sort(shown)
 			shown = slices.Compact(shown)
 		}
 		if len(shown)+len(rows) > k.pass.limits.IDs {
-			return fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", k.pass.limits.IDs)
+			return k.tooMany()
 		}
 		for id := range rows {
 			shown = append(shown, maphash.String(seed, id))
@@ -59,9 +60,14 @@ func (k *listKind) compare(ctx context.Context) (uint64, error) {
 	})
 }
 
+func (k *listKind) tooMany() error {
+	return fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", k.pass.limits.IDs)
+}
+
 // walk walks the list from its beginning to its end, handing its rows on in bounded parts, each
 // row of a part as it came last. After a refused cursor it begins anew.
 func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error) error {
+	unjudged := k.snapshot().Unjudged
 	for refusals := 0; ; refusals++ {
 		pages, err := k.walkOnce(ctx, take)
 		if err == nil {
@@ -71,6 +77,7 @@ func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error)
 			return fmt.Errorf("%s: %w", k.stream.Def.Name, err)
 		}
 		k.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", k.stream.Def.Name)
+		k.count(func(r *StreamReport) { r.Unjudged = unjudged })
 	}
 }
 

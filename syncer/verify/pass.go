@@ -2,10 +2,12 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -21,15 +23,17 @@ type Limits struct {
 	Suspects int // rows of a list compared again
 	lines    int // rows of totals compared again
 	Page     int // live rows read at a time
+	Sources  int // compared at the same time
 }
 
 // Standard are the limits of the daemon and the commands.
-var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 1000, lines: 20_000, Page: proof.LivePage}
+var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 1000, lines: 20_000, Page: proof.LivePage, Sources: 4}
 
 // Pass is one verification of some sources.
 type Pass struct {
 	limits    Limits
 	startedAt time.Time
+	places    chan struct{} // one for each source that is being compared
 
 	mu      sync.Mutex // guards what follows
 	reports []SourceReport
@@ -41,7 +45,10 @@ type Pass struct {
 
 // New begins a pass of the named sources. found is called with every finding, and may be nil.
 func New(sources []string, limits Limits, found func(Finding)) *Pass {
-	p := &Pass{limits: limits, startedAt: time.Now(), found: found, streams: make([][]*verification, len(sources))}
+	p := &Pass{
+		limits: limits, startedAt: time.Now(), places: make(chan struct{}, limits.Sources),
+		found: found, streams: make([][]*verification, len(sources)),
+	}
 	for _, name := range sources {
 		p.reports = append(p.reports, SourceReport{Source: name})
 	}
@@ -65,10 +72,16 @@ func (p *Pass) Ended(i int, err error) {
 
 // Source is what a pass needs of a source.
 type Source struct {
-	Streams []Stream
-	// Turns returns how long the daemon that serves the source takes for two turns of each of
-	// the jobs; served is false when none serves it.
-	Turns func(ctx context.Context, jobs []schedule.Job) (wait time.Duration, served bool, err error)
+	// Open asks for the key, reads what is stored, and returns the streams to compare.
+	Open func(ctx context.Context) ([]Stream, error)
+	// AskKey asks for the key once more, which may have been rotated, and reports whether it
+	// is accepted.
+	AskKey func(ctx context.Context) bool
+	// Served reports whether a daemon serves the source.
+	Served func(ctx context.Context) (bool, error)
+	// Turns returns how long to wait for two turns of a job; enough is false when they do not
+	// come meanwhile.
+	Turns func(job schedule.Job) (wait time.Duration, enough bool)
 	// Elsewhere returns the ids that other sources of the restaurant list in a stream without a
 	// cursor.
 	Elsewhere func(ctx context.Context, stream string) (map[string]bool, error)
@@ -77,53 +90,100 @@ type Source struct {
 // Stream is a stream of any kind.
 type Stream interface{ Common() *stream.Stream }
 
-// Source compares the streams of a source, and what differs again after the daemon's turns. The
-// streams are compared one after the other, since they share the limits of one key.
-func (p *Pass) Source(ctx context.Context, i int, s Source) {
+// Source compares the streams of a source, and what differs again after the daemon's turns.
+// While it waits for them, another source is compared. The error is that of the source; those
+// of its streams are in the report.
+func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	var suspicious []*verification
-	var jobs []schedule.Job
-	for _, f := range s.Streams {
+	var err error
+	p.inPlace(ctx, func() { suspicious, err = p.compare(ctx, i, s) })
+	if len(suspicious) == 0 {
+		return err
+	}
+	failed := err
+	if failed == nil {
+		failed = waitForTurns(ctx, s, suspicious)
+	}
+	p.inPlace(ctx, func() {
+		for _, v := range suspicious {
+			_ = v.do(ctx, func(ctx context.Context) error { // the error is in the report
+				if failed != nil {
+					return failed
+				}
+				return v.judge(ctx)
+			})
+		}
+	})
+	return err
+}
+
+// inPlace calls f when fewer sources are being compared than [Limits] allow, or ctx has ended.
+func (p *Pass) inPlace(ctx context.Context, f func()) {
+	select {
+	case p.places <- struct{}{}:
+		defer func() { <-p.places }()
+	case <-ctx.Done():
+	}
+	f()
+}
+
+// compare compares the streams of a source and returns those with suspects. The streams are
+// compared one after the other, since they share the limits of one key.
+func (p *Pass) compare(ctx context.Context, i int, s Source) (suspicious []*verification, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	streams, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range streams {
 		if ctx.Err() != nil {
-			return
+			return suspicious, context.Cause(ctx)
 		}
 		v := newVerification(p, s, f)
 		p.mu.Lock()
 		p.streams[i] = append(p.streams[i], v)
 		p.mu.Unlock()
-		if v.do(ctx, v.compareAll); len(v.suspects) > 0 {
+		err := v.do(ctx, v.compareAll)
+		if len(v.suspects) > 0 {
 			suspicious = append(suspicious, v)
-			jobs = append(jobs, v.stream.Def.Job)
+		}
+		if api.IsUnauthorized(err) {
+			return suspicious, fmt.Errorf("the streams after %s are not compared: %w", v.stream.Def.Name, err)
 		}
 	}
-	if len(suspicious) == 0 {
-		return
-	}
-	served, err := waitForTurns(ctx, s, suspicious, jobs)
-	for _, v := range suspicious {
-		v.unserved = !served
-		v.do(ctx, func(ctx context.Context) error {
-			if err != nil {
-				return err
-			}
-			return v.judge(ctx)
-		})
-	}
+	return suspicious, nil
 }
 
-// waitForTurns waits until the daemon that serves the source has had its turns, if there is one.
-func waitForTurns(ctx context.Context, s Source, suspicious []*verification, jobs []schedule.Job) (served bool, err error) {
-	wait, served, err := s.Turns(ctx, jobs)
-	if err != nil || !served {
-		return false, err
+// waitForTurns waits until the daemon that serves the source, if one does, has had its turns.
+func waitForTurns(ctx context.Context, s Source, suspicious []*verification) error {
+	served, err := s.Served(ctx)
+	if err != nil {
+		return err
+	}
+	var longest time.Duration
+	for _, v := range suspicious {
+		wait, enough := s.Turns(v.stream.Def.Job)
+		v.unserved, v.far = !served, !enough
+		longest = max(longest, wait)
+	}
+	if !served {
+		return nil
 	}
 	for _, v := range suspicious {
-		v.expectTurns(time.Now().Add(wait))
+		v.expectTurns(time.Now().Add(longest))
 	}
-	if !lifecycle.Pause(ctx, wait) {
-		return false, context.Cause(ctx)
+	suspicious[0].stream.Source.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", longest)
+	if !lifecycle.Pause(ctx, longest) {
+		return context.Cause(ctx)
 	}
-	_, served, err = s.Turns(ctx, jobs) // it may have ended meanwhile
-	return served, err
+	if served, err := s.Served(ctx); err == nil { // it may have ended meanwhile
+		for _, v := range suspicious {
+			v.unserved = !served
+		}
+	}
+	return nil
 }
 
 func (p *Pass) tell(f Finding) {

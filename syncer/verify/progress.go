@@ -22,9 +22,11 @@ func (v *verification) snapshot() StreamReport {
 	if r.Rows == 0 {
 		r.Rows = v.compared
 	}
-	if !v.ended {
-		r.Took = status.Seconds(time.Since(v.started))
+	spent := v.spent
+	if !v.since.IsZero() {
+		spent += time.Since(v.since)
 	}
+	r.Took = status.Seconds(spent)
 	return r
 }
 

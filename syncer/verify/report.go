@@ -49,9 +49,9 @@ type StreamReport struct {
 	Rows        uint64         `json:"rows"` // of the API, tombstones included
 	Differences uint64         `json:"differences"`
 	Moving      uint64         `json:"moving"`
-	Settled     uint64         `json:"settled"`  // differed at first sight, and not any more
-	Unjudged    uint64         `json:"unjudged"` // differed at first sight, too many to compare again
-	Took        status.Seconds `json:"took_seconds"`
+	Settled     uint64         `json:"settled"`      // differed at first sight, and not any more
+	Unjudged    uint64         `json:"unjudged"`     // differed at first sight, and not compared again: too many, or an error
+	Took        status.Seconds `json:"took_seconds"` // without the wait for the daemon's turns
 	Done        bool           `json:"done"`
 }
 

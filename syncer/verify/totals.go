@@ -15,9 +15,6 @@ type totalsKind struct {
 	totals *proof.Totals
 }
 
-func (k *totalsKind) filled() bool { return k.totals.Filled() }
-func (k *totalsKind) hint() string { return hintTotals }
-
 func (k *totalsKind) compare(ctx context.Context) (rows uint64, err error) {
 	spans, err := k.totals.TotalSpans(ctx)
 	if err != nil {

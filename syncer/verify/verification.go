@@ -18,7 +18,6 @@ import (
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
-	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -33,12 +32,15 @@ type verification struct {
 	kind     kind
 	comparer *mapping.Comparer
 	started  time.Time
-	most     int // suspects
+	filled   bool   // its backfill has reached its end
+	heals    string // what heals a difference
+	most     int    // suspects
 
 	suspects   map[string]*suspect
 	open       map[string]sinks.Quarantined
 	unreadable bool // rows came whose id cannot be read
 	unserved   bool // no daemon serves the source
+	far        bool // its turns are off, or too far away to wait for
 
 	mu        sync.Mutex // guards what follows
 	result    StreamReport
@@ -49,19 +51,18 @@ type verification struct {
 	tombs     uint64 // tombstones among them
 	expecting uint64 // live rows of the mirror at the start
 	turns     time.Time
-	waiting   int // suspects that wait until turns
+	waiting   int           // suspects that wait until turns
+	since     time.Time     // when the work under way began; zero for none
+	spent     time.Duration // on the work before
 }
 
 // kind is how the streams of one kind are asked for.
 type kind interface {
-	filled() bool
 	// compare compares every row of the API, and notes the live rows that it does not show. It
 	// returns how many rows the API has.
 	compare(ctx context.Context) (rows uint64, err error)
 	// ask asks the API for suspects, and returns what it says by id.
 	ask(ctx context.Context, all []*suspect) (map[string]answer, error)
-	// hint is what heals a row that differs.
-	hint() string
 }
 
 // suspect is a row that differed.
@@ -103,7 +104,10 @@ func (v *verification) read(raw []byte) answer {
 }
 
 func newVerification(p *Pass, s Source, f Stream) *verification {
-	v := &verification{pass: p, source: s, stream: f.Common(), started: time.Now(), most: p.limits.Suspects, suspects: map[string]*suspect{}}
+	v := &verification{
+		pass: p, source: s, stream: f.Common(), started: time.Now(), filled: true, heals: hintResync,
+		most: p.limits.Suspects, suspects: map[string]*suspect{},
+	}
 	given := len(contextOf(v.stream.Def, ""))
 	if v.stream.Def.Kind == registry.TotalsKind {
 		given = 0 // what is given with a line is compared
@@ -111,9 +115,9 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 	v.comparer, v.result.Stream = v.stream.Def.Plan.NewComparer(given), v.stream.Def.Name
 	switch f := f.(type) {
 	case *list.List:
-		v.kind = &listKind{v, f}
+		v.kind, v.filled = &listKind{v, f}, f.Filled()
 	case *proof.Totals:
-		v.kind, v.most = &totalsKind{v, f}, p.limits.lines
+		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f}, f.Filled(), hintTotals, p.limits.lines
 	case *replace.Stream:
 		if v.kind = (&wholeKind{v, f}); f.Ask == nil {
 			v.kind = &menuKind{v}
@@ -122,29 +126,49 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 	return v
 }
 
-// do does a part of the verification. The stream has been verified when it leaves no suspects.
-func (v *verification) do(ctx context.Context, part func(context.Context) error) {
-	err := v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part)
+// do does a part of the verification, once more when a rotated key was refused. The stream has
+// been verified when it leaves no suspects.
+func (v *verification) do(ctx context.Context, part func(context.Context) error) error {
+	v.mu.Lock()
+	v.waiting, v.since = 0, time.Now()
+	unjudged := v.result.Unjudged
+	v.mu.Unlock()
+	protected := func() error { return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part) }
+	err := protected()
+	if api.IsUnauthorized(err) && v.source.AskKey(ctx) {
+		v.count(func(r *StreamReport) { r.Unjudged = unjudged })
+		err = protected()
+	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	off := ""
 	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
 		off, err = stream.Diagnose(err).Detail, nil
-	}
-	if err != nil || off != "" {
 		clear(v.suspects)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if err != nil {
+		maps.DeleteFunc(v.suspects, v.quarantined)
+		v.result.Unjudged += uint64(len(v.suspects))
+		clear(v.suspects)
+	}
 	if off != "" {
 		v.result.Off, v.result.OrderingOff = off, true
 	}
 	if v.ended = len(v.suspects) == 0; v.ended {
 		v.result.Fail(err)
 		v.result.Done = err == nil
-		v.result.Took = status.Seconds(time.Since(v.started))
 	}
+	v.spent, v.since = v.spent+time.Since(v.since), time.Time{}
+	return err
+}
+
+// quarantined reports whether a suspect has an open entry, and is not judged.
+func (v *verification) quarantined(id string, _ *suspect) bool {
+	_, open := v.open[id]
+	return open
 }
 
 // compareAll compares all rows, and keeps the suspects that still differ at a second look: many
@@ -159,7 +183,7 @@ func (v *verification) compareAll(ctx context.Context) error {
 	if v.kind == nil {
 		return fmt.Errorf("nothing compares streams of the kind of %s (newVerification)", st.Def.Name)
 	}
-	if !v.kind.filled() {
+	if !v.filled {
 		return v.unfilled(ctx)
 	}
 	if err := v.readQuarantine(ctx); err != nil {
@@ -228,7 +252,7 @@ func (v *verification) suspect(id string, place proof.Span) *suspect {
 	}
 	s = &suspect{id: id, place: place}
 	// Rows in quarantine are not judged, unless their entry is closed meanwhile.
-	if _, open := v.open[id]; !open && len(v.suspects) >= v.most+len(v.open) {
+	if !v.quarantined(id, s) && len(v.suspects) >= v.most+len(v.open) {
 		v.count(func(r *StreamReport) { r.Unjudged++ })
 		return s
 	}
@@ -243,7 +267,7 @@ func (v *verification) compareAgain(ctx context.Context, judge bool) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
-	maps.DeleteFunc(v.suspects, func(id string, _ *suspect) bool { _, open := v.open[id]; return open })
+	maps.DeleteFunc(v.suspects, v.quarantined)
 	if len(v.suspects) == 0 {
 		return nil
 	}

@@ -15,9 +15,6 @@ type wholeKind struct {
 	list *replace.Stream
 }
 
-func (k *wholeKind) filled() bool { return true }
-func (k *wholeKind) hint() string { return hintResync }
-
 func (k *wholeKind) compare(ctx context.Context) (uint64, error) {
 	rows, err := k.rows(ctx)
 	if err != nil {
@@ -75,9 +72,6 @@ func (v *verification) markElsewhere(ctx context.Context, answers map[string]ans
 // menuKind verifies the menus of a source's locations. It asks for each of them whole: a
 // walk believes the ETag, and this is what looks whether it was right to.
 type menuKind struct{ *verification }
-
-func (k *menuKind) filled() bool { return true }
-func (k *menuKind) hint() string { return hintResync }
 
 func (k *menuKind) compare(ctx context.Context) (uint64, error) {
 	shown := map[string]bool{}
