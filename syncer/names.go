@@ -1,7 +1,7 @@
 package syncer
 
 import (
-	"github.com/larder-sync/larder/syncer/proof"
+	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -49,13 +49,13 @@ type (
 	Counts = write.Counts
 
 	// ReconcileRequest says which days a pass of [Syncer.Reconcile] compares.
-	ReconcileRequest = proof.Request
+	ReconcileRequest = reconcile.Request
 	// ReconcileReport is what a reconciliation did, or has done so far.
-	ReconcileReport = proof.Report
+	ReconcileReport = reconcile.Report
 	// VerdictCounts are verdicts, or days by the worst of their verdicts.
-	VerdictCounts = proof.VerdictCounts
+	VerdictCounts = reconcile.VerdictCounts
 	// SourceReconcile is the reconciliation of one source.
-	SourceReconcile = proof.SourceReport
+	SourceReconcile = reconcile.SourceReport
 
 	// Finding is what a verification found about a row.
 	Finding = verify.Finding
@@ -132,7 +132,7 @@ const (
 )
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any.
-var ProofOf = proof.Of
+var ProofOf = reconcile.ProofOf
 
 // FailureOf is the failure of an error, nil without one.
 func FailureOf(err error) *Failure { return status.FailureOf(err) }
