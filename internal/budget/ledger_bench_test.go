@@ -20,29 +20,30 @@ func BenchmarkEnter(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				permit, err := keys[i%n].Acquire(context.Background(), Fresh, false)
+				pass, err := keys[i%n].Enter(context.Background(), Fresh, false)
 				if err != nil {
 					b.Fatal(err)
 				}
-				permit.Done(Answer{Status: 200, Limit: -1, Remaining: -1})
+				pass.Leave(Answer{Status: 200, Limit: -1, Remaining: -1})
 				i++
 			}
 		})
 	}
 }
 
-// BenchmarkOpens is the decision alone, for a backfill with a full window: the
+// BenchmarkDecide is the decision alone, for a backfill with a full window: the
 // dearest there is.
-func BenchmarkOpens(b *testing.B) {
+func BenchmarkDecide(b *testing.B) {
 	for _, limit := range []int{120, 600} {
 		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
-			w := newWindow(limit, 1)
+			w := newWindow(limit, 1, 0)
 			for i := range limit - 1 {
-				w.add(minute * instant(i+1) / instant(limit))
+				w.own = append(w.own, minute*instant(i+1)/instant(limit))
 			}
+			windows := []*window{w}
 			b.ReportAllocs()
 			for b.Loop() {
-				w.opens(1, Backfill)
+				decide(1, true, windows)
 			}
 		})
 	}

@@ -164,12 +164,12 @@ func (s *service) count(key string, heavy bool) Answer {
 	if heavy {
 		apply, limits = append(apply, k[1]), append(limits, s.limits.HeavyPerMinute)
 	}
-	a := Answer{Status: 200, Limit: -1, Remaining: -1}
+	a := Answer{Status: 200, Limit: -1, Remaining: -1, Date: now}
 	for i, c := range apply {
 		remaining, retry, ok := c.admit(now)
 		if !ok {
 			s.refusals++
-			return s.said(Answer{Status: 429, Limit: limits[i], RetryAfter: retry.Truncate(time.Second) + time.Second})
+			return s.said(Answer{Status: 429, Limit: limits[i], RetryAfter: retry.Truncate(time.Second) + time.Second, Date: now})
 		}
 		if a.Limit < 0 || remaining < a.Remaining {
 			a.Limit, a.Remaining = limits[i], remaining
