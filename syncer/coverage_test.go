@@ -505,3 +505,55 @@ func TestALocationLostBeforeItsStreamWasSwitchedOff(t *testing.T) {
 		}
 	})
 }
+
+// While only locations that the configuration leaves out change, the watermark moves along:
+// walks would begin ever farther back, also after a restart.
+func TestTheWatermarkMovesAlongRowsThatAreLeftOut(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		a := product("a", "l1", stamp(-48*time.Hour))
+		f.set("/products", a)
+		source := w.one(func(s *Source) { s.Streams, s.Locations = []string{shopStream}, []string{"l1"} })
+		w.open(source)
+		w.once(Selection{})
+		time.Sleep(time.Hour)
+		moved := stamp(-time.Minute)
+		f.set("/products", a, product("b", "l2", moved))
+		w.once(Selection{})
+		w.close()
+		w.open(source) // as it is stored
+		w.once(Selection{})
+		if mark := clockText(w.stream(shopStream).Watermark); mark != moved {
+			t.Errorf("the watermark is %s, the newest row is of %s", mark, moved)
+		}
+	})
+}
+
+// A location that is inactive stands in no answer of /me, and its rows are listed: a
+// configuration that leaves it out no more brings them at once.
+func TestAnInactiveLocationThatTheConfigurationTakesIn(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/products", product("a", "l1", stamp(-48*time.Hour)), product("b", "l2", stamp(-72*time.Hour)))
+		(&shop{fake: f, world: w}).access("l1")
+		source := func(locations ...string) Source {
+			return w.one(func(s *Source) { s.Streams, s.Locations = []string{shopStream}, locations })
+		}
+		for _, tt := range []struct {
+			configured []string
+			live       int
+		}{{[]string{"l1"}, 1}, {nil, 2}} {
+			w.open(source(tt.configured...))
+			w.once(Selection{})
+			n := 0
+			for _, r := range w.store.Rows(shopStream, "b1") {
+				if !r.Deleted {
+					n++
+				}
+			}
+			if n != tt.live {
+				t.Errorf("locations %q: %d rows", tt.configured, n)
+			}
+			w.close()
+			time.Sleep(time.Minute)
+		}
+	})
+}

@@ -562,7 +562,7 @@ func TestLocationsGainedAndLost(t *testing.T) {
 		time.Sleep(time.Hour)
 		must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.LocationIDs = locs[:2] }))
 		w.until("the gained location", 15*time.Minute, func() bool {
-			return live("sales_orders", 1) > 50 && live("products", 1) == 40 && live("ingredients", 1) > 0
+			return live("sales_orders", 1) > 50 && live("products", 1) == 40 && live("ingredients", 1) > 0 && w.filled()
 		})
 		for _, stream := range []string{"sales_orders", "products", "ingredients"} {
 			if n := live(stream, 2); n != 0 {

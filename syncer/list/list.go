@@ -35,9 +35,10 @@ type List struct {
 	incr, back, full checkpoint
 	lastWalk         uint64 // number of the last incremental walk
 	debt             debt
-	pace             stream.Pace // of the long walk under way
-	mirrored         uint64      // live rows when the full resync under way went on
-	resyncBegan      time.Time   // by our clock; zero when that was before the start
+	handed           map[string]*sinks.Receipt // rows on their way to the warehouse, see leftOut
+	pace             stream.Pace               // of the long walk under way
+	mirrored         uint64                    // live rows when the full resync under way went on
+	resyncBegan      time.Time                 // by our clock; zero when that was before the start
 
 	refetched struct { // what the last [List.refetchOpen] did
 		skippedAt, at time.Time

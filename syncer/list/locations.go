@@ -22,6 +22,9 @@ type debt struct {
 	version uint64
 	// Locations are those that the key may use and the configuration wants.
 	Locations []string `json:"locations"`
+	// Configured are those that the configuration names: of one that is inactive, /me says
+	// nothing.
+	Configured []string `json:"configured,omitempty"`
 	// Once are all that ever were.
 	Once []string `json:"once,omitempty"`
 	// Gained: rows of a location are still to come.
@@ -43,14 +46,16 @@ func (st *List) NoteKey(ctx context.Context) {
 	err := st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
 		was, began := st.owes()
 		now := st.locations()
-		if !began || slices.Equal(was.Locations, now) {
+		configured := st.configured()
+		if !began || slices.Equal(was.Locations, now) && slices.Equal(was.Configured, configured) {
 			return nil
 		}
 		if was.version > 0 { // else it is the first look of a mirror that was made without
 			st.Source.Log.Info("the locations have changed, a full resync is owed", "stream", st.Def.Name, "were", was.Locations, "are", now)
 		}
-		lacks := func(l string) bool { return !slices.Contains(was.Locations, l) }
-		return st.owe(ctx, was.version > 0 && (st.awaits() || slices.ContainsFunc(now, lacks)))
+		gained := slices.ContainsFunc(now, func(l string) bool { return !slices.Contains(was.Locations, l) }) ||
+			len(was.Configured) > 0 && (len(configured) == 0 || slices.ContainsFunc(configured, func(l string) bool { return !slices.Contains(was.Configured, l) }))
+		return st.owe(ctx, was.version > 0 && (st.awaits() || gained))
 	})
 	if err != nil && ctx.Err() == nil {
 		st.Source.Log.Error("store the locations of a stream", "stream", st.Def.Name, "err", err)
@@ -72,7 +77,7 @@ func (st *List) Owe(ctx context.Context) error {
 // is not so before. The caller holds st.owing.
 func (st *List) owe(ctx context.Context, gained bool) error {
 	was, _ := st.owes()
-	now := debt{version: st.Source.Versions.Take(1), Locations: st.locations(), Gained: gained}
+	now := debt{version: st.Source.Versions.Take(1), Locations: st.locations(), Configured: st.configured(), Gained: gained}
 	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(was.Once, now.Locations))))
 	text, err := json.Marshal(now)
 	if err != nil {
@@ -105,6 +110,11 @@ func (st *List) locations() []string {
 	return slices.Sorted(slices.Values(st.Source.Usable(st.Source.Identity())))
 }
 
+// configured are the locations that the configuration names, sorted.
+func (st *List) configured() []string {
+	return slices.Sorted(slices.Values(st.Source.OnlyLocations))
+}
+
 // Followed reports whether rows of a location were mirrored once.
 func (st *List) Followed(location string) bool {
 	st.mu.Lock()
@@ -124,7 +134,7 @@ func (st *List) Indebted() bool {
 func (st *List) awaits() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	brought := st.back.FirstVersion > st.debt.version || st.full.Done && st.full.FirstVersion > st.debt.version
+	brought := st.back.FirstVersion > st.debt.version || st.full.FirstVersion > st.debt.version && (st.full.Done || st.full.phase.Brought)
 	return st.debt.Gained && !brought
 }
 

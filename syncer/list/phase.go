@@ -21,6 +21,8 @@ type phase struct {
 	// AtLeast: the walk goes on from an instant, since the service has refused its cursor. Rows
 	// that are not newer than the watermark are not counted: they may have come before.
 	AtLeast bool `json:"at_least,omitempty"`
+	// Brought: no rows of a location that was gained were to come when the full resync began.
+	Brought bool `json:"brought,omitempty"`
 }
 
 type phaseName string

@@ -91,7 +91,7 @@ func (st *List) BeginResync(ctx context.Context) error {
 	now := st.Source.ServiceNow().UTC()
 	cp := st.fresh(sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
-	cp.enter(phase{Held: st.Held()})
+	cp.enter(phase{Held: st.Held(), Brought: !st.Indebted() && !st.awaits()})
 	st.mu.Lock()
 	st.resyncBegan = st.Source.WallClock()
 	st.mu.Unlock()

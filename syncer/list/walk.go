@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -123,7 +122,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
+	p, err = w.list.fetch(ctx, w.cp.Walk, since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}
@@ -161,7 +160,8 @@ func (w *walk) take(ctx context.Context, p Page) error {
 			return err
 		}
 	}
-	if err := w.dropUnknownTombstones(ctx, &p); err != nil {
+	left, err := st.leftOut(ctx, p)
+	if err != nil {
 		return err
 	}
 	stored, err := st.Forgotten.Storing(ctx)
@@ -169,7 +169,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return err
 	}
 	defer stored()
-	in := w.read(p)
+	in := w.read(p, left)
 	if in.BadRows() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
 	}
@@ -178,7 +178,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		w.releaseUnseen(in)
 	}
 	w.advance(p, in)
-	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) {
+	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !left.any() {
 		in.CountRows()
 		w.publish()
 		return nil
@@ -196,53 +196,10 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return err
 	}
 	w.window.add(receipt)
+	st.handOver(left, receipt)
 	w.dirty = true
 	in.Remember()
 	w.publish()
-	return nil
-}
-
-// dropUnknownTombstones takes tombstones of rows that are not stored off a page, where the
-// configuration names locations: a tombstone does not say its own. What was handed to the sink
-// is waited for, so that the tombstone of a row on its way stays. One of a row that another
-// walk has on a page in memory comes again at the end of that walk's list.
-func (w *walk) dropUnknownTombstones(ctx context.Context, p *Page) error {
-	s := w.list.Source
-	if len(s.OnlyLocations) == 0 {
-		return nil
-	}
-	tombstones := make([]string, len(p.Rows)) // their ids; empty for a live row
-	for i, raw := range p.Rows {
-		var row struct {
-			ID      string `json:"id"`
-			Deleted bool   `json:"deleted"`
-		}
-		if mapping.Unmarshal(raw, &row) == nil && row.Deleted {
-			tombstones[i] = row.ID
-		}
-	}
-	ids := slices.DeleteFunc(slices.Clone(tombstones), func(id string) bool { return id == "" })
-	if len(ids) == 0 {
-		return nil
-	}
-	if last, ok := s.Commits.Last(s.Name); ok {
-		select {
-		case <-last.Done(): // what the sink refused is not stored
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	stored, err := sinks.RowsByID(ctx, s.Sink, w.list.Def.Name, s.Business(), ids)
-	if err != nil {
-		return fmt.Errorf("read the rows of tombstones: %w", err)
-	}
-	var kept []api.Raw
-	for i, raw := range p.Rows {
-		if tombstones[i] == "" || stored[tombstones[i]] != nil {
-			kept = append(kept, raw)
-		}
-	}
-	p.Rows = kept
 	return nil
 }
 
@@ -258,8 +215,9 @@ func (w *walk) releaseUnseen(in *write.Intake) {
 	})
 }
 
-// read maps the rows of a page, and moves the watermark along them.
-func (w *walk) read(p Page) *write.Intake {
+// read maps the rows of a page but those that are left out, and moves the watermark along all
+// of them: else walks would begin ever farther back while only other locations change.
+func (w *walk) read(p Page, left leftOut) *write.Intake {
 	st := w.list
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
@@ -272,6 +230,10 @@ func (w *walk) read(p Page) *write.Intake {
 		fetched = p.came // as what is sent has it: it tells which of the two was first
 	}
 	for i, raw := range p.Rows {
+		if left.has(i) {
+			w.mark.observe(write.UpdatedAt(raw), p.at)
+			continue
+		}
 		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(p, i), fetched, write.RowContext{Columns: st.Def.Polled})
 		w.count(t)
 		if w.mark.observe(t.UpdatedAt, p.at) && t.Fresh {

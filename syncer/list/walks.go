@@ -213,6 +213,15 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 // Fetch asks for one page of the list, which is the caller's to release. Rows of locations that
 // the configuration leaves out are not on it.
 func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
+	p, err := st.fetch(ctx, kind, since, cursor)
+	if err == nil && len(st.Source.OnlyLocations) > 0 {
+		p.Page = p.Without(st.elsewhere)
+	}
+	return p, err
+}
+
+// fetch asks for one page with all of its rows.
+func (st *List) fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := st.Source
 	lane := s.Lanes.Fresh
 	if kind != sinks.WalkIncremental {
@@ -223,8 +232,5 @@ func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor 
 		return Page{}, err
 	}
 	s.Metrics.Paged(s.Name, st.Def.Name, kind)
-	if len(s.OnlyLocations) > 0 {
-		p = p.Without(st.elsewhere)
-	}
 	return Page{Page: p, at: s.AnswerTime(p.Date), came: s.Moment().UTC()}, nil
 }

@@ -79,7 +79,7 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 		}
 	}
 	st.mu.Lock()
-	st.checked, st.doubted = true, false
+	st.doubted = false
 	st.bringing, st.withdrawing = map[string]bool{}, map[string]bool{}
 	for _, l := range wanted {
 		st.bringing[l] = true
@@ -94,6 +94,7 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 			st.brought = w.started
 		}
 		st.doubted = st.doubted || w.rewrite && !complete
+		st.checked = st.checked || complete // else what the check has found is not stored
 	}()
 	w.next()
 	err := errors.Join(bring(w, ctx), w.hand(ctx), w.recordRest(ctx), w.await(ctx))

@@ -165,7 +165,7 @@ func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version 
 	wr := in.writer
 	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
 	if id == "" {
-		in.nameless = append(in.nameless, nameless{row.Key, updatedAt(raw)})
+		in.nameless = append(in.nameless, nameless{row.Key, UpdatedAt(raw)})
 	}
 	wr.mu.Lock()
 	hash := wr.memory.hash(raw)

@@ -89,8 +89,8 @@ type Sighting struct {
 	At       time.Time // by this machine's steady clock
 }
 
-// updatedAt is a row's updated_at, zero when it has none that can be read.
-func updatedAt(raw []byte) time.Time {
+// UpdatedAt is a row's updated_at, zero when it has none that can be read.
+func UpdatedAt(raw []byte) time.Time {
 	var row struct {
 		UpdatedAt string `json:"updated_at"`
 	}
