@@ -62,7 +62,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 			`"requests":0,"reason":"no answer","asked_at":"2026-03-29T12:00:00Z"}`,
 		`{"kind":"summary","started_at":"0001-01-01T00:00:00Z","sources":[` +
 			`{"source":"bistro","from":"2026-03-01","to":"2026-03-29","questions":4,"asked":4,"days":{"proven":1,"healed":26,"explained":0,"drift":1,"unsettled":0,"unproven":1},"locations":4,"proven":9,"healed":20000,"explained":0,"drift":1,"unsettled":0,"unproven":1,"omitted":20000},` +
-			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"days":{"proven":0,"healed":0,"explained":0,"drift":0,"unsettled":0,"unproven":0},"locations":0,"proven":0,"healed":0,"explained":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused"}]}`,
+			`{"source":"bar","from":"","to":"","questions":0,"asked":0,"days":{"proven":0,"healed":0,"explained":0,"drift":0,"unsettled":0,"unproven":0},"locations":0,"proven":0,"healed":0,"explained":0,"drift":0,"unsettled":0,"unproven":0,"error":"key refused","failure":{"text":"key refused","code":1}}]}`,
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
