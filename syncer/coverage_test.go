@@ -557,3 +557,20 @@ func TestAnInactiveLocationThatTheConfigurationTakesIn(t *testing.T) {
 		}
 	})
 }
+
+// Where the configuration names locations, a tombstone without an id goes to quarantine as
+// elsewhere, and one that is listed twice is dropped twice.
+func TestTombstonesThatSayLittleWhereLocationsAreNamed(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		gone := tombstoneOf("elsewhere", stamp(-time.Minute))
+		f.set("/products", product("a", "l1", stamp(-time.Hour)), gone, gone, tombstoneOf("", stamp(-time.Minute)))
+		w.open(w.one(func(s *Source) { s.Streams, s.Locations = []string{shopStream}, []string{"l1"} }))
+		w.once(Selection{})
+		if rows := w.store.Rows(shopStream, "b1"); len(rows) != 1 {
+			t.Errorf("stored are %d rows, want 1", len(rows))
+		}
+		if n := w.stream(shopStream).Quarantined; n != 1 {
+			t.Errorf("%d rows are in quarantine, want 1", n)
+		}
+	})
+}

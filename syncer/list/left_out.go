@@ -30,7 +30,7 @@ func (st *List) leftOut(ctx context.Context, p Page) (left leftOut, err error) {
 		return left, nil
 	}
 	left.rows = make([]bool, len(p.Rows))
-	tombstones := map[string]int{}
+	tombstones := map[string][]int{} // places by id
 	for i, raw := range p.Rows {
 		var row struct {
 			ID         string `json:"id"`
@@ -39,8 +39,8 @@ func (st *List) leftOut(ctx context.Context, p Page) (left leftOut, err error) {
 		}
 		switch {
 		case mapping.Unmarshal(raw, &row) != nil: // it goes to quarantine
-		case row.Deleted && !st.Writer.MaybeQuarantined(row.ID): // else it closes the entry
-			tombstones[row.ID] = i
+		case row.Deleted && row.ID != "" && !st.Writer.MaybeQuarantined(row.ID): // else it goes there, or closes the entry
+			tombstones[row.ID] = append(tombstones[row.ID], i)
 		case row.LocationID != "" && !slices.Contains(configured, row.LocationID):
 			left.rows[i] = true
 		case !row.Deleted && row.ID != "":
@@ -65,8 +65,10 @@ func (st *List) leftOut(ctx context.Context, p Page) (left leftOut, err error) {
 	if err != nil {
 		return left, fmt.Errorf("read the rows of tombstones: %w", err)
 	}
-	for id, i := range tombstones {
-		left.rows[i] = stored[id] == nil
+	for id, places := range tombstones {
+		for _, i := range places {
+			left.rows[i] = stored[id] == nil
+		}
 	}
 	return left, nil
 }

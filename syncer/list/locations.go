@@ -14,9 +14,9 @@ import (
 // debt is the full resync that the list owes, and the locations that its rows are of. It has a
 // checkpoint of its own: what changes it is stored ahead of all that walks hand over later.
 //
-// Rows of a location that the key gains may have changed long before the watermark, those of
-// one that it loses are not listed any more, and a walk may have passed by the rows of one that
-// was away for a while. One full resync that begins after the change finds all of that.
+// Rows of a location that the key gains may have changed long before the watermark. Those of one
+// that it loses are not listed any more. A walk may have passed by the rows of one that was away
+// for a while. One full resync that begins after the change finds all of that.
 type debt struct {
 	// version: the resync is owed until a long walk has begun above it.
 	version uint64
