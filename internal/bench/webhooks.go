@@ -83,6 +83,9 @@ func hooks(ctx context.Context, r *report) error {
 		r.answers("genuine", slices.DeleteFunc(slices.Clone(all), func(h *hook) bool { return h.forged }))
 		r.answers("forged", slices.DeleteFunc(slices.Clone(all), func(h *hook) bool { return !h.forged }))
 		r.row("CPU-seconds, Larder and engine; in the minute before, without webhooks", "%.1f; %.1f", (busy - idle).Seconds(), (idle - began).Seconds())
+		if err := wait(ctx, 3*time.Second); err != nil { // readers see what is durable a second later
+			return err
+		}
 		return checkHooks(ctx, r, d, all)
 	})
 }

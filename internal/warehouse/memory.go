@@ -33,7 +33,7 @@ type memoryPlan struct {
 // a container, that is half of what it may use: the daemon's own heap and the library have
 // the other half. On a machine, which others use as well, it is a quarter.
 func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
-	p := memoryPlan{limit: limit, engine: configured, queue: queueBytes, chosen: configured != 0}
+	p := memoryPlan{limit: limit, engine: configured, queue: queueOf(limit), chosen: configured != 0}
 	switch {
 	case p.chosen:
 	case limit.Bytes == 0:
@@ -45,14 +45,29 @@ func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
 	}
 	if !limit.Container {
 		p.engine = max(p.engine, config.MinMemory)
+		p.queue = min(p.queue, max(p.engine/4, leastQueue))
 		return p, nil
 	}
 	if err := p.fits(); err != nil {
 		return p, err
 	}
 	p.heap = limit.Bytes - p.engine - max(limit.Bytes/aroundPart, leastAround)
-	p.queue = min(p.queue, p.heap/6)
+	p.queue = min(p.queue, p.heap/6, max(p.engine/4, leastQueue))
 	return p, nil
+}
+
+// The bytes of rows that may wait for the warehouse, half of which make an INSERT: from
+// some ten thousand orders to twenty thousand, so that the heap of a backfill is 120 to
+// 240 MB. The larger an INSERT, the less the engine merges: docs/benchmarks.md.
+const (
+	leastQueue = 48 << 20
+	mostQueue  = 96 << 20
+	queuePart  = 64 // of the memory there is: a 64th, between these bounds
+)
+
+// queueOf returns what may wait where nobody has said how the memory is divided.
+func queueOf(limit memory.Limit) int64 {
+	return min(max(limit.Bytes/queuePart, leastQueue), mostQueue)
 }
 
 // engineOtherwise is the engine's limit where the memory there is cannot be found out.

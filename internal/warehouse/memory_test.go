@@ -53,6 +53,30 @@ func TestMemoryOfTheEngine(t *testing.T) {
 	}
 }
 
+// More memory makes larger INSERTs, but none that the engine's own limit has no room for.
+func TestMemoryOfTheQueue(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		limit              memory.Limit
+		configured, wanted int64
+	}{
+		{memory.Limit{Bytes: 1024 * mib}, 0, 48 * mib},
+		{memory.Limit{Bytes: 4096 * mib}, 0, 64 * mib},
+		{memory.Limit{Bytes: 64 << 30}, 0, 96 * mib},
+		{memory.Limit{Bytes: 64 << 30}, 128 * mib, 48 * mib},
+		{memory.Limit{Bytes: 64 << 30}, 256 * mib, 64 * mib},
+		{memory.Limit{}, 0, 48 * mib},
+		{memory.Limit{Bytes: 512 * mib, Container: true}, 0, 32 * mib},
+		{memory.Limit{Bytes: 8 << 30, Container: true}, 0, 96 * mib},
+		{memory.Limit{Bytes: 8 << 30, Container: true}, 200 * mib, 50 * mib},
+	} {
+		p, err := planMemory(c.limit, c.configured)
+		if err != nil || p.queue != c.wanted {
+			t.Errorf("%s, warehouse.memory %s: %s may wait, error %v, want %s", config.Size(c.limit.Bytes), config.Size(c.configured), config.Size(p.queue), err, config.Size(c.wanted))
+		}
+	}
+}
+
 // Who writes has two thirds of the engine's memory beside a reader, and neither less than works.
 func TestMemoryOfWriterAndReader(t *testing.T) {
 	for size, want := range map[int64][2]int64{

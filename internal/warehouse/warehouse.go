@@ -35,7 +35,7 @@ type Opener struct {
 // Route is how the warehouse is reached.
 type Route struct {
 	engine *writer.Writer // nil when remote
-	queue  int64          // bytes of rows that may wait; 0: queueBytes
+	queue  int64          // bytes of rows that may wait; 0: queueOf the machine
 }
 
 // Reach finds the way to the warehouse. The engine of an embedded one is started, unless
@@ -132,16 +132,12 @@ func (a *Opener) Existing(ctx context.Context) error {
 	return nil
 }
 
-// queueBytes bounds the rows that wait for the warehouse: with it the heap of a
-// backfill stays below 150 MB, and an INSERT is still some ten thousand orders.
-const queueBytes = 48 << 20
-
 // sinkOptions are those of the ClickHouse sink at the end of the route.
 func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickhouse.Options, error) {
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{
 		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueBytes),
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(a.FindMemory())),
 		Logger: a.Log, Registerer: registerer,
 	}
 	if w.engine != nil {
