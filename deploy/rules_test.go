@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 const (
@@ -231,9 +231,9 @@ func TestEveryAlertIsTested(t *testing.T) {
 // What is not the matter is written in a rule by its names: each must be one.
 func TestKindsOfHealthInRules(t *testing.T) {
 	known := []string{
-		syncer.HealthRefused, syncer.HealthWarehouse, syncer.HealthDamage, syncer.HealthUnserved, syncer.HealthHeld, syncer.HealthDrift,
-		syncer.HealthQuarantine, syncer.HealthConfiguration, syncer.HealthBehind, syncer.HealthUnproven, syncer.HealthStarting,
-		syncer.HealthBackfill, syncer.HealthGood, syncer.HealthWaiting,
+		status.HealthRefused, status.HealthWarehouse, status.HealthDamage, status.HealthUnserved, status.HealthHeld, status.HealthDrift,
+		status.HealthQuarantine, status.HealthConfiguration, status.HealthBehind, status.HealthUnproven, status.HealthStarting,
+		status.HealthBackfill, status.HealthGood, status.HealthWaiting,
 	}
 	found := 0
 	for _, r := range rules(t) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // doneLine is the one line that ends a stream's long walk, by the names of its figures.
@@ -109,7 +110,7 @@ func TestRowsCountOnceHoweverOftenAWalkBeginsAgain(t *testing.T) {
 				var log logged
 				w.into(&log)
 				w.run(w.one())
-				counted := func() *Progress {
+				counted := func() *status.Progress {
 					p := w.stream("categories").Progress
 					if p != nil && p.Rows > uint64(len(rows)) {
 						t.Fatalf("%d rows of %d", p.Rows, len(rows))

@@ -98,7 +98,7 @@ func TestAReplayAfterARestartChangesNothing(t *testing.T) {
 			w.halt()
 			f.on("/orders", func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 500, "server_error"); return true })
 			w.run(w.one())
-			w.until("the key is known", time.Minute, func() bool { return w.source().State == StateRunning })
+			w.until("the key is known", time.Minute, func() bool { return w.source().State == status.StateRunning })
 			replay(fmt.Sprintf("%s later, before the first walk", later))
 			f.on("/orders", nil)
 			w.until("walked", time.Hour, func() bool { return w.stream(registry.Online).State == status.StateRunning })
@@ -259,7 +259,7 @@ func TestADeliveryToASourceInTrouble(t *testing.T) {
 		for _, path := range []string{"/me", "/orders", "/products"} {
 			f.on(path, func(rw http.ResponseWriter, _ *http.Request) bool { fakeError(rw, 401, "unauthorized"); return true })
 		}
-		w.until("refused", 10*time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("refused", 10*time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		if _, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o2", "accepted", "l1", time.Now()))); !errors.Is(err, list.ErrNotFollowed) {
 			t.Errorf("error %v", err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // menuService answers for the menus of a fake's locations.
@@ -253,7 +254,7 @@ func TestETagsAndMenusThatDisagree(t *testing.T) {
 			t.Fatal("a menu came with a 304")
 		}
 		_, found := w.verify(Selection{Streams: []string{"menus"}})
-		if !slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "l1" && strings.Contains(f.Hint, "larder sync --full") }) {
+		if !slices.ContainsFunc(found, func(f verify.Finding) bool { return f.ID == "l1" && strings.Contains(f.Hint, "larder sync --full") }) {
 			t.Errorf("a menu under the ETag of another: verify finds %+v", found)
 		}
 		w.once(Selection{Full: true})
@@ -337,7 +338,7 @@ func TestBadMenusGoToQuarantine(t *testing.T) {
 				if sent := m.asked("l1"); slices.Contains(sent, `"bad"`) {
 					t.Errorf("asked with %q", sent)
 				}
-				if _, found := w.verify(Selection{Streams: []string{"menus"}}); len(found) != 1 || found[0].Kind != FoundQuarantined {
+				if _, found := w.verify(Selection{Streams: []string{"menus"}}); len(found) != 1 || found[0].Kind != verify.FoundQuarantined {
 					t.Errorf("verify finds %+v", found)
 				}
 				m.set("l1", served{etag: `"good"`, body: menu("l1", "10.00")})
@@ -429,7 +430,7 @@ func TestMenusWhileOrderingIsOff(t *testing.T) {
 		if s.State != status.StateRunning || s.Light(&st) != (status.Light{Label: "ordering off", Tone: status.ToneQuiet}) || !strings.Contains(st.Detail, "online ordering is switched off") {
 			t.Errorf("%+v, light %+v", st, s.Light(&st))
 		}
-		if h := s.Health(); h.Kind != HealthUnproven { // as before: the fake has no totals
+		if h := s.Health(); h.Kind != status.HealthUnproven { // as before: the fake has no totals
 			t.Errorf("health %+v", h)
 		}
 		if r := w.tryOnce(Selection{Streams: []string{"menus"}}); r.Err() != nil || !r.Sources[0].Streams[0].OrderingOff {
@@ -460,7 +461,7 @@ func TestAKeyWithoutOrdersHasTheMenusOff(t *testing.T) {
 			t.Errorf("asked with %q", sent)
 		}
 		s := w.source()
-		if h := s.Health(); h.Kind != HealthUnproven { // as without menus: the fake has no totals
+		if h := s.Health(); h.Kind != status.HealthUnproven { // as without menus: the fake has no totals
 			t.Errorf("health %+v", h)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // The kinds of larder_rows_total.
@@ -120,7 +121,7 @@ func (m *metrics) Paged(source, stream, walk string) {
 }
 
 // Counted adds what became of a page's rows.
-func (m *metrics) Counted(source, stream string, c Counts) {
+func (m *metrics) Counted(source, stream string, c write.Counts) {
 	m.took(source, stream, rowUpsert, c.Upserts)
 	m.took(source, stream, rowTombstone, c.Tombstones)
 	m.took(source, stream, rowUnchanged, c.Unchanged)

@@ -42,7 +42,7 @@ func TestAStatusSaysWhenEachStreamIsAskedNext(t *testing.T) {
 			fakeError(rw, http.StatusUnauthorized, "unauthorized")
 			return true
 		})
-		w.until("refused", 10*time.Minute, func() bool { return w.source().State == StateUnauthorized })
+		w.until("refused", 10*time.Minute, func() bool { return w.source().State == status.StateUnauthorized })
 		if st := w.stream("products"); st.NextWhy != string(schedule.Probed) || !st.Next.Equal(w.source().NextProbe) {
 			w.t.Errorf("at %s, %q; the source at %s", st.Next, st.NextWhy, w.source().NextProbe)
 		}

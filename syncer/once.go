@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // passes makes single passes over a source's streams, for whoever waits for them.
@@ -67,7 +68,7 @@ type SourceReport = status.SourceOutcome[StreamReport]
 // StreamReport is the pass of one stream.
 type StreamReport struct {
 	status.StreamOutcome
-	Counts
+	write.Counts
 }
 
 // Err joins the errors of a pass, nil when all of it went well.
@@ -129,7 +130,7 @@ func namesOf(sources []*source) []string {
 // once makes one pass of a source.
 func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: o.source.cfg.Name}
-	before := make([]Counts, len(o.source.streams)) // connecting asks for the key's row
+	before := make([]write.Counts, len(o.source.streams)) // connecting asks for the key's row
 	for i, st := range o.source.streams {
 		before[i] = st.Common().Writer.Counts()
 	}
@@ -170,7 +171,7 @@ func (o *passes) configurationError() error {
 
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
-func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before Counts) *StreamReport {
+func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
 	st := f.Common()
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
 	err := o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error {

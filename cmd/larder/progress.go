@@ -19,6 +19,7 @@ import (
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // barsShown bounds the bars on a terminal, and longWalks is how many walks of one
@@ -126,7 +127,7 @@ func (p *progress) level() string {
 }
 
 // update shows the walks of a status.
-func (p *progress) update(s syncer.Status) {
+func (p *progress) update(s status.Status) {
 	sources := len(s.Sources)
 	if n := len(p.only.Sources); n > 0 {
 		sources = n
@@ -189,7 +190,7 @@ type walk struct {
 
 // walksOf are the walks of a status that belong to a pass. What the daemon does by
 // itself meanwhile is none of it: other sources, other streams, a deep run.
-func walksOf(s syncer.Status, only syncer.Selection) []walk {
+func walksOf(s status.Status, only syncer.Selection) []walk {
 	var walks []walk
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
@@ -325,7 +326,7 @@ func (b *bar) say(text string) {
 }
 
 // forecast is how far a walk is and how long it will take, in words.
-func forecast(p *syncer.Progress) string {
+func forecast(p *status.Progress) string {
 	switch {
 	case p.Resync():
 		return "full resync: " + amounts(p)
@@ -338,7 +339,7 @@ func forecast(p *syncer.Progress) string {
 }
 
 // questions is how far a deep run is, in words.
-func questions(p *syncer.Progress) string {
+func questions(p *status.Progress) string {
 	left := age(p.ExpectedLeft.Duration())
 	if p.Suspects > 0 {
 		return differing(p.Suspects) + ", asked again in " + left
@@ -346,7 +347,7 @@ func questions(p *syncer.Progress) string {
 	return fmt.Sprintf("%d of %s, %s left", p.Pages, phrase.Plural(p.Pages+p.RequestsLeft, "question"), left)
 }
 
-func amounts(p *syncer.Progress) string {
+func amounts(p *status.Progress) string {
 	switch {
 	case !p.BackTo().IsZero():
 		return fmt.Sprintf("%s, back to %s", phrase.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
@@ -365,7 +366,7 @@ func amounts(p *syncer.Progress) string {
 }
 
 // atLeast goes before the rows of a walk whose cursor was refused.
-func atLeast(p *syncer.Progress) string {
+func atLeast(p *status.Progress) string {
 	if p.AtLeast {
 		return "at least "
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestNoMoreBarsThanThereIsRoomFor(t *testing.T) {
@@ -41,11 +42,11 @@ func TestBarsOfFewWalksStay(t *testing.T) {
 	p.end()
 }
 
-func walking(sources ...string) syncer.Status {
-	var s syncer.Status
+func walking(sources ...string) status.Status {
+	var s status.Status
 	for _, name := range sources {
-		s.Sources = append(s.Sources, syncer.SourceStatus{Name: name, Streams: []syncer.StreamStatus{
-			{Name: "sales_orders", Progress: &syncer.Progress{Pages: 5, Rows: 1000, TotalRows: 2000, RequestsLeft: 5}},
+		s.Sources = append(s.Sources, status.SourceStatus{Name: name, Streams: []status.StreamStatus{
+			{Name: "sales_orders", Progress: &status.Progress{Pages: 5, Rows: 1000, TotalRows: 2000, RequestsLeft: 5}},
 			{Name: "allergens"},
 		}})
 	}
@@ -53,18 +54,18 @@ func walking(sources ...string) syncer.Status {
 }
 
 func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
-	p := &syncer.Progress{Walk: "totals", Pages: 2, Rows: 184, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	p := &status.Progress{Walk: "totals", Pages: 2, Rows: 184, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	if got := forecast(p); got != "184 rows, back to 2026-03-01" {
 		t.Error(got)
 	}
 }
 
 func TestADeepRunTellsItsQuestions(t *testing.T) {
-	p := &syncer.Progress{Walk: syncer.WalkDeep, Pages: 4, RequestsLeft: 8, ExpectedLeft: syncer.Seconds(16 * time.Second)}
+	p := &status.Progress{Walk: status.WalkDeep, Pages: 4, RequestsLeft: 8, ExpectedLeft: status.Seconds(16 * time.Second)}
 	if got := forecast(p); got != "deep run: 4 of 12 questions, 16s left" {
 		t.Error(got)
 	}
-	p.Pages, p.RequestsLeft, p.Suspects, p.ExpectedLeft = 12, 2, 1, syncer.Seconds(130*time.Second)
+	p.Pages, p.RequestsLeft, p.Suspects, p.ExpectedLeft = 12, 2, 1, status.Seconds(130*time.Second)
 	if got := forecast(p); got != "deep run: 1 day differs, asked again in 2m10s" {
 		t.Error(got)
 	}
@@ -98,12 +99,12 @@ func TestProgressFitsItsLine(t *testing.T) {
 }
 
 func TestProgressCountsOneAsOne(t *testing.T) {
-	for want, p := range map[string]*syncer.Progress{
+	for want, p := range map[string]*status.Progress{
 		"1 row":                                      {Rows: 1},
 		"0 of 1 row, 1 request left":                 {TotalRows: 1, RequestsLeft: 1},
 		"1 row, back to 2026-03-01":                  {Walk: "totals", Rows: 1, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
-		"deep run: 0 of 1 question, 0s left":         {Walk: syncer.WalkDeep, RequestsLeft: 1},
-		"deep run: 1 day differs, asked again in 0s": {Walk: syncer.WalkDeep, Suspects: 1},
+		"deep run: 0 of 1 question, 0s left":         {Walk: status.WalkDeep, RequestsLeft: 1},
+		"deep run: 1 day differs, asked again in 0s": {Walk: status.WalkDeep, Suspects: 1},
 	} {
 		if got := forecast(p); got != want {
 			t.Errorf("%q, want %q", got, want)

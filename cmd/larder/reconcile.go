@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func reconcileCommand(g *globals) *cobra.Command {
@@ -241,7 +242,7 @@ type reconciledSource struct {
 	Omitted uint64 `json:"omitted,omitempty"` // verdicts that have no line: there are too many
 	Error   string `json:"error,omitempty"`
 
-	Failure *syncer.Failure `json:"failure,omitempty"`
+	Failure *status.Failure `json:"failure,omitempty"`
 }
 
 func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestReconcileInJSON(t *testing.T) {
@@ -47,7 +48,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 				Differences: []sinks.Difference{{Figure: "net_sales", Service: "99999999999999999.10", Mirror: "0.30"}}},
 			{Day: "2026-03-29", Location: "l1", Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnproven, Reason: "no answer", AskedAt: asked},
 		},
-	}, {Source: "bar", Err: syncer.FailureOf(errors.New("key refused"))}}}
+	}, {Source: "bar", Err: status.FailureOf(errors.New("key refused"))}}}
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
 	verdicts := &verdictLines{printer: p}
@@ -88,15 +89,15 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	r := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{
 		{Source: "starting"},
-		{Source: "asking", Steps: 240, Asked: 12, ExpectedLeft: syncer.Seconds(456 * time.Second)},
-		{Source: "differing", Steps: 24, Asked: 12, Suspects: 1, SettlesAt: soon, ExpectedLeft: syncer.Seconds(24 * time.Second)},
-		{Source: "waiting", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: soon, ExpectedLeft: syncer.Seconds(140 * time.Second)},
+		{Source: "asking", Steps: 240, Asked: 12, ExpectedLeft: status.Seconds(456 * time.Second)},
+		{Source: "differing", Steps: 24, Asked: 12, Suspects: 1, SettlesAt: soon, ExpectedLeft: status.Seconds(24 * time.Second)},
+		{Source: "waiting", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: soon, ExpectedLeft: status.Seconds(140 * time.Second)},
 		{Source: "again", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: time.Now()},
-		{Source: "healing", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, ExpectedLeft: syncer.Seconds(10 * time.Minute)},
-		{Source: "in vain", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, StillDiffer: 3, ExpectedLeft: syncer.Seconds(10 * time.Minute)},
+		{Source: "healing", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, ExpectedLeft: status.Seconds(10 * time.Minute)},
+		{Source: "in vain", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, StillDiffer: 3, ExpectedLeft: status.Seconds(10 * time.Minute)},
 		{Source: "at its end", Steps: 24, Asked: 24, Suspects: 2, ToHeal: 2, HealedDays: 2, StillDiffer: 1},
-		{Source: "gained", Backfill: &syncer.Progress{Walk: sinks.WalkBackfill, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(5 * time.Second)}},
-		{Source: "ended", Steps: 24, Asked: 24, State: syncer.StateRunning},
+		{Source: "gained", Backfill: &status.Progress{Walk: sinks.WalkBackfill, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: status.Seconds(5 * time.Second)}},
+		{Source: "ended", Steps: 24, Asked: 24, State: status.StateRunning},
 	}}
 	want := []string{
 		"asking: 12 of 240 questions, 7m36s left", "differing: 12 of 24 questions, 24s left, 1 day differs",

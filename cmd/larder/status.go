@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func statusCommand(g *globals) *cobra.Command {
@@ -74,7 +74,7 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 			} else {
 				err = printStatus(g.out, s, widthOf(g.out))
 			}
-			if err == nil && s.Health().Tone() == syncer.ToneTrouble {
+			if err == nil && s.Health().Tone() == status.ToneTrouble {
 				return &app.AttentionError{Concern: s.Health()}
 			}
 			return err
@@ -87,11 +87,11 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 }
 
 // printStatus prints a status, in lines that fit into a width (0: any).
-func printStatus(w io.Writer, s syncer.Status, width int) error {
+func printStatus(w io.Writer, s status.Status, width int) error {
 	var b strings.Builder
 	b.WriteString(wrap(headLine(s), "", width))
 	for _, c := range s.Concerns() {
-		if c.Kind != syncer.HealthStopped { // said already
+		if c.Kind != status.HealthStopped { // said already
 			b.WriteString(wrap(mark(c.Tone())+" "+visible.Text(c.Text), "", width))
 		}
 	}
@@ -115,9 +115,9 @@ func printStatus(w io.Writer, s syncer.Status, width int) error {
 	return err
 }
 
-func streamTable(now time.Time, src *syncer.SourceStatus, width int) *table {
+func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
-	asked := slices.ContainsFunc(src.Streams, func(st syncer.StreamStatus) bool { return !st.Next.IsZero() })
+	asked := slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return !st.Next.IsZero() })
 	if !asked {
 		columns = slices.Delete(columns, 3, 4)
 	}
@@ -153,9 +153,9 @@ func wrapParts(parts []string, width int) string {
 }
 
 // stored is true of a status that was read from the warehouse, since no daemon runs.
-func stored(s syncer.Status) bool { return s.StartedAt.IsZero() }
+func stored(s status.Status) bool { return s.StartedAt.IsZero() }
 
-func headLine(s syncer.Status) string {
+func headLine(s status.Status) string {
 	if stored(s) {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
@@ -163,7 +163,7 @@ func headLine(s syncer.Status) string {
 }
 
 // probe is when a source in trouble is asked again, in words.
-func probe(now time.Time, s *syncer.SourceStatus) string {
+func probe(now time.Time, s *status.SourceStatus) string {
 	if !s.NextProbe.After(now) {
 		return ""
 	}
@@ -179,11 +179,11 @@ func lastError(now, at time.Time) string {
 }
 
 // mark is how a line of a tone begins.
-func mark(t syncer.Tone) string {
+func mark(t status.Tone) string {
 	switch t {
-	case syncer.ToneTrouble:
+	case status.ToneTrouble:
 		return "!"
-	case syncer.ToneGood:
+	case status.ToneGood:
 		return "✓"
 	default:
 		return "…"
@@ -191,9 +191,9 @@ func mark(t syncer.Tone) string {
 }
 
 // concernsOf is what a person should know of a source, and where to look.
-func concernsOf(now time.Time, src *syncer.SourceStatus) (texts []string) {
+func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 	for i, c := range src.Concerns() {
-		if c.Kind == syncer.HealthGood || c.Kind == syncer.HealthBackfill || c.Kind == syncer.HealthStopped && src.Detail == "" {
+		if c.Kind == status.HealthGood || c.Kind == status.HealthBackfill || c.Kind == status.HealthStopped && src.Detail == "" {
 			continue
 		}
 		text := c.Text
@@ -211,14 +211,14 @@ func concernsOf(now time.Time, src *syncer.SourceStatus) (texts []string) {
 	return texts
 }
 
-func rows(st *syncer.StreamStatus) string {
+func rows(st *status.StreamStatus) string {
 	if st.Rows == nil {
 		return "-"
 	}
 	return fmt.Sprint(*st.Rows)
 }
 
-func headNotes(now time.Time, s *syncer.SourceStatus) []string {
+func headNotes(now time.Time, s *status.SourceStatus) []string {
 	var parts []string
 	if s.BusinessName != "" {
 		parts = append(parts, s.BusinessName)
@@ -244,7 +244,7 @@ func headNotes(now time.Time, s *syncer.SourceStatus) []string {
 }
 
 // proofNote is until when the mirror is proven.
-func proofNote(p *syncer.ProofStatus) string {
+func proofNote(p *status.ProofStatus) string {
 	if p.ProvenUntil == "" {
 		return "not proven yet"
 	}
@@ -254,7 +254,7 @@ func proofNote(p *syncer.ProofStatus) string {
 	return "proven until " + p.ProvenUntil
 }
 
-func lag(st *syncer.StreamStatus) string {
+func lag(st *status.StreamStatus) string {
 	if st.Lag < 0 {
 		return "never walked"
 	}
@@ -280,9 +280,9 @@ func watermark(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-func note(now time.Time, src *syncer.SourceStatus, st *syncer.StreamStatus, light syncer.Light) string {
+func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, light status.Light) string {
 	var parts []string
-	if st.Progress != nil && st.State != syncer.StateStarting {
+	if st.Progress != nil && st.State != status.StateStarting {
 		parts = append(parts, forecast(st.Progress))
 	}
 	if q := st.InQuarantine(); q != "" && q != light.Label {

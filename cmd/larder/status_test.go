@@ -7,19 +7,19 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/polling"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestStatusOfADaemonAndOfNone(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := syncer.Status{Now: now, StartedAt: now.Add(-5*time.Minute - 15*time.Second), Sources: []syncer.SourceStatus{{
-		Name: "bistro", State: "running", BusinessName: "Bistro", Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
-		Streams: []syncer.StreamStatus{
+	s := status.Status{Now: now, StartedAt: now.Add(-5*time.Minute - 15*time.Second), Sources: []status.SourceStatus{{
+		Name: "bistro", State: "running", BusinessName: "Bistro", Budget: status.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
+		Streams: []status.StreamStatus{
 			{Name: "api_keys", State: "running", Lag: 0, Rows: new(uint64(1))},
-			{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
-				Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(time.Second)}},
-			{Name: "sales_daily", State: "running", Lag: syncer.Seconds(7 * time.Second),
-				Progress: &syncer.Progress{Walk: syncer.WalkDeep, Pages: 1, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(20 * time.Second)}},
+			{Name: "sales_orders", State: "backfill", Lag: status.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
+				Progress: &status.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: status.Seconds(time.Second)}},
+			{Name: "sales_daily", State: "running", Lag: status.Seconds(7 * time.Second),
+				Progress: &status.Progress{Walk: status.WalkDeep, Pages: 1, RequestsLeft: 10, ExpectedLeft: status.Seconds(20 * time.Second)}},
 		},
 	}}}
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
@@ -32,7 +32,7 @@ bistro  backfill  Bistro  3 of 120 requests in the last minute
   sales_daily   up to date  7s ago     -                    -     deep run: 1 of 11 questions, 20s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
-	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &syncer.Progress{}}}
+	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &status.Progress{}}}
 	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
 ! The service does not answer.
 
@@ -52,7 +52,7 @@ bistro  starting  Bistro  3 of 120 requests in the last minute  someone else see
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = time.Time{}, ""
 	s.Sources[0].State = "stopped"
 	s.StartedAt = time.Time{}
-	s.Sources[0].Streams = []syncer.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: syncer.Seconds(52 * time.Hour), Rows: new(uint64(7)), Detail: "backfill not finished"}}
+	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: status.Seconds(52 * time.Hour), Rows: new(uint64(7)), Detail: "backfill not finished"}}
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.
 
 bistro  no daemon  Bistro  3 of 120 requests in the last minute
@@ -63,9 +63,9 @@ bistro  no daemon  Bistro  3 of 120 requests in the last minute
 
 func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := syncer.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []syncer.SourceStatus{{
-		Name: "bistro", State: "running", Proof: &syncer.ProofStatus{ProvenUntil: "2025-12-01", DriftDays: 90},
-		Streams: []syncer.StreamStatus{{Name: "products", State: "running", Quarantined: 3, Rows: new(uint64(12))}},
+	s := status.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []status.SourceStatus{{
+		Name: "bistro", State: "running", Proof: &status.ProofStatus{ProvenUntil: "2025-12-01", DriftDays: 90},
+		Streams: []status.StreamStatus{{Name: "products", State: "running", Quarantined: 3, Rows: new(uint64(12))}},
 	}}}
 	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
 ! 90 days differ from the service's totals.
@@ -88,7 +88,7 @@ bistro  up to date  proven until 2025-12-01
 `)
 }
 
-func want(t *testing.T, s syncer.Status, text string) {
+func want(t *testing.T, s status.Status, text string) {
 	t.Helper()
 	var out strings.Builder
 	if err := printStatus(&out, s, 0); err != nil || out.String() != text {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func syncCommand(g *globals) *cobra.Command {
@@ -108,7 +109,7 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 }
 
 func isHeld(err error) bool {
-	_, held := errors.AsType[*syncer.SweepHeld](err)
+	_, held := errors.AsType[*status.SweepHeld](err)
 	return held
 }
 

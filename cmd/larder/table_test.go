@@ -9,20 +9,22 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 // busyStatus is a status with the longest values there are, and a name that would act
 // on the terminal.
-func busyStatus() syncer.Status {
+func busyStatus() status.Status {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	return syncer.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), WarehouseUnavailable: true, Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
-		Sources: []syncer.SourceStatus{{
-			Name: "bistro", State: syncer.StateUnauthorized, BusinessName: "Bistro\x1b[2J \u202eevil\u202c\n! Everything is lost", Detail: "GET /me: 401 unauthorized: go away\nnow",
-			Proof: &syncer.ProofStatus{ProvenUntil: "2026-02-20", DriftDays: 12}, Budget: syncer.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
-			Streams: []syncer.StreamStatus{
-				{Name: "sales_products", State: syncer.StateUnauthorized, Lag: -1, Rows: new(uint64(12345678)), Watermark: now, LastError: "GET /sales/products: 500 internal: " + strings.Repeat("sorry ", 30)},
-				{Name: "sales_orders", State: "backfill", Lag: syncer.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
-					Progress: &syncer.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: syncer.Seconds(time.Second)}},
+	return status.Status{Now: now, StartedAt: now.Add(-5 * time.Hour), WarehouseUnavailable: true, Problems: []string{"Rows wait for the warehouse, and nothing is lost: " + strings.Repeat("it does not answer ", 6)},
+		Sources: []status.SourceStatus{{
+			Name: "bistro", State: status.StateUnauthorized, BusinessName: "Bistro\x1b[2J \u202eevil\u202c\n! Everything is lost", Detail: "GET /me: 401 unauthorized: go away\nnow",
+			Proof: &status.ProofStatus{ProvenUntil: "2026-02-20", DriftDays: 12}, Budget: status.BudgetStatus{KeyUsed: 3, KeyLimit: 120},
+			Streams: []status.StreamStatus{
+				{Name: "sales_products", State: status.StateUnauthorized, Lag: -1, Rows: new(uint64(12345678)), Watermark: now, LastError: "GET /sales/products: 500 internal: " + strings.Repeat("sorry ", 30)},
+				{Name: "sales_orders", State: "backfill", Lag: status.Seconds(3*time.Hour + 5*time.Minute), Watermark: now, Rows: new(uint64(400)),
+					Progress: &status.Progress{Pages: 2, Rows: 400, TotalRows: 600, RequestsLeft: 1, ExpectedLeft: status.Seconds(time.Second)}},
 			},
 		}}}
 }
@@ -110,8 +112,8 @@ func TestReportFitsTheTerminal(t *testing.T) {
 	var r syncer.Report
 	for _, name := range []string{"bar", "a-restaurant-with-a-long-name"} {
 		r.Sources = append(r.Sources, syncer.SourceReport{Source: name, Streams: []syncer.StreamReport{
-			{StreamOutcome: syncer.StreamOutcome{Stream: "sales_orders"}, Counts: syncer.Counts{Upserts: 1234567, Requests: 5432}},
-			{StreamOutcome: syncer.StreamOutcome{Stream: "products", Off: "key lacks menu:read: ask the restaurant to grant it"}},
+			{StreamOutcome: status.StreamOutcome{Stream: "sales_orders"}, Counts: write.Counts{Upserts: 1234567, Requests: 5432}},
+			{StreamOutcome: status.StreamOutcome{Stream: "products", Off: "key lacks menu:read: ask the restaurant to grant it"}},
 		}})
 	}
 	for width := 70; width <= 160; width++ {

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/visible"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 func verifyCommand(g *globals) *cobra.Command {
@@ -81,7 +82,7 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 		out = show.lines() // above the bars
 	}
 	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
-	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v syncer.VerifyProgress) { show.update(v.Status) })
+	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
 	show.end()
 	p.out = g.out
 	if len(report.Sources) > 0 {
@@ -96,7 +97,7 @@ type findingPrinter struct {
 	hints []string
 }
 
-func (p *findingPrinter) print(f syncer.Finding) {
+func (p *findingPrinter) print(f verify.Finding) {
 	if p.json {
 		p.line(f)
 		return
@@ -106,9 +107,9 @@ func (p *findingPrinter) print(f syncer.Finding) {
 	}
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
 	switch f.Kind {
-	case syncer.FoundDifference:
+	case verify.FoundDifference:
 		p.printf("differs: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
-	case syncer.FoundQuarantined:
+	case verify.FoundQuarantined:
 		p.printf("quarantined: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(f.Reason))
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
@@ -123,7 +124,7 @@ func shownID(id string) string {
 	return visible.Text(id)
 }
 
-func shownField(f syncer.Finding) string {
+func shownField(f verify.Finding) string {
 	switch {
 	case f.Column:
 		return "column " + f.Field
@@ -134,7 +135,7 @@ func shownField(f syncer.Finding) string {
 	}
 }
 
-func shownValues(f syncer.Finding) string {
+func shownValues(f verify.Finding) string {
 	if f.API == nil && f.Mirror == nil {
 		return "not shown"
 	}
@@ -174,11 +175,11 @@ type verifySummary struct {
 
 type verifyStream struct {
 	Source string `json:"source"`
-	syncer.StreamVerify
+	verify.StreamReport
 	Error string `json:"error,omitempty"`
 }
 
-func summarize(r syncer.VerifyReport, err error) verifySummary {
+func summarize(r verify.Report, err error) verifySummary {
 	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
 		if source.Err != nil {
@@ -190,7 +191,7 @@ func summarize(r syncer.VerifyReport, err error) verifySummary {
 			s.Rows += st.Rows
 			s.Moving += st.Moving
 			s.Quarantined += st.InQuarantine
-			line := verifyStream{Source: source.Source, StreamVerify: st}
+			line := verifyStream{Source: source.Source, StreamReport: st}
 			if st.Err != nil {
 				line.Error = st.Err.Error()
 			}
@@ -200,7 +201,7 @@ func summarize(r syncer.VerifyReport, err error) verifySummary {
 	return s
 }
 
-func (p *findingPrinter) summary(r syncer.VerifyReport, err error) {
+func (p *findingPrinter) summary(r verify.Report, err error) {
 	s := summarize(r, err)
 	if p.json {
 		p.line(s)

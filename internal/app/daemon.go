@@ -30,6 +30,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Daemon is `larder run` under way.
@@ -304,7 +305,7 @@ func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
-func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() syncer.Warehouse) (*syncer.Syncer, error) {
+func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() status.Warehouse) (*syncer.Syncer, error) {
 	client := a.api
 	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
 	client.Transport = transport
@@ -412,11 +413,11 @@ func (d *Daemon) problems() []string {
 }
 
 // Status is the syncer's, or before there is one, that of sources that start.
-func (d *Daemon) Status() syncer.Status {
+func (d *Daemon) Status() status.Status {
 	d.mu.Lock()
 	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
 	d.mu.Unlock()
-	s := syncer.Status{Now: time.Now(), StartedAt: d.started}
+	s := status.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
 		s = y.Status()
 		held.fill(&s)
@@ -436,8 +437,8 @@ func (d *Daemon) Status() syncer.Status {
 		return s
 	}
 	for i := range sources {
-		s.Sources = append(s.Sources, syncer.SourceStatus{
-			Name: sources[i].Name, State: syncer.StateStarting, Since: d.started,
+		s.Sources = append(s.Sources, status.SourceStatus{
+			Name: sources[i].Name, State: status.StateStarting, Since: d.started,
 			Detail: "Waiting for the warehouse.",
 		})
 	}
@@ -446,11 +447,11 @@ func (d *Daemon) Status() syncer.Status {
 }
 
 // warehouse is what is known of it beside what the walks say.
-func (d *Daemon) warehouse() syncer.Warehouse {
+func (d *Daemon) warehouse() status.Warehouse {
 	d.mu.Lock()
 	away := d.problem != ""
 	d.mu.Unlock()
-	return syncer.Warehouse{Unavailable: away, Damaged: d.app.Damages(d.route).Streams()}
+	return status.Warehouse{Unavailable: away, Damaged: d.app.Damages(d.route).Streams()}
 }
 
 // newRegistry is where all metrics go.

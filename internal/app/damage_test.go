@@ -17,6 +17,8 @@ import (
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // damage changes bytes of the largest part of each table.
@@ -54,7 +56,7 @@ func (w *world) told(t *testing.T, sql string) string {
 // identical verifies every row of every stream against the API.
 func (w *world) identical(t *testing.T) {
 	t.Helper()
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f syncer.Finding) { t.Errorf("differs: %+v", f) }, nil)
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f verify.Finding) { t.Errorf("differs: %+v", f) }, nil)
 	if err != nil || report.Differences() > 0 {
 		t.Errorf("verify: %d differences, %v", report.Differences(), err)
 	}
@@ -242,30 +244,30 @@ func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 func TestAResyncThatBeganBeforeTheDamageEndsNoNotice(t *testing.T) {
 	found := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	d := damage.Part{Database: "larder_raw", Table: "products", Found: found}
-	stream := func(name, state string, since time.Time) syncer.StreamStatus {
-		return syncer.StreamStatus{Name: name, State: state, BroughtSince: since}
+	stream := func(name, state string, since time.Time) status.StreamStatus {
+		return status.StreamStatus{Name: name, State: state, BroughtSince: since}
 	}
 	history := damage.Part{Database: "larder_raw", Table: "product_history", Found: found}
-	before, after, run, off := found.Add(-time.Minute), found.Add(time.Minute), syncer.StateRunning, syncer.StateOff
+	before, after, run, off := found.Add(-time.Minute), found.Add(time.Minute), status.StateRunning, status.StateOff
 	for name, c := range map[string]struct {
 		damage  damage.Part
-		streams []syncer.StreamStatus
+		streams []status.StreamStatus
 		want    bool
 	}{
-		"none since the start":         {d, []syncer.StreamStatus{stream("products", run, time.Time{})}, false},
-		"began before":                 {d, []syncer.StreamStatus{stream("products", run, before)}, false},
-		"began after":                  {d, []syncer.StreamStatus{stream("products", run, after)}, true},
-		"another source's before":      {d, []syncer.StreamStatus{stream("products", run, after), stream("products", run, before)}, false},
-		"another stream's before":      {d, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, before)}, true},
-		"off everywhere":               {d, []syncer.StreamStatus{stream("products", off, time.Time{})}, false},
-		"off for one source":           {d, []syncer.StreamStatus{stream("products", run, after), stream("products", off, time.Time{})}, true},
-		"a record, one stream before":  {history, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, before)}, false},
-		"a record, all streams after":  {history, []syncer.StreamStatus{stream("products", run, after), stream("categories", run, after)}, true},
+		"none since the start":         {d, []status.StreamStatus{stream("products", run, time.Time{})}, false},
+		"began before":                 {d, []status.StreamStatus{stream("products", run, before)}, false},
+		"began after":                  {d, []status.StreamStatus{stream("products", run, after)}, true},
+		"another source's before":      {d, []status.StreamStatus{stream("products", run, after), stream("products", run, before)}, false},
+		"another stream's before":      {d, []status.StreamStatus{stream("products", run, after), stream("categories", run, before)}, true},
+		"off everywhere":               {d, []status.StreamStatus{stream("products", off, time.Time{})}, false},
+		"off for one source":           {d, []status.StreamStatus{stream("products", run, after), stream("products", off, time.Time{})}, true},
+		"a record, one stream before":  {history, []status.StreamStatus{stream("products", run, after), stream("categories", run, before)}, false},
+		"a record, all streams after":  {history, []status.StreamStatus{stream("products", run, after), stream("categories", run, after)}, true},
 		"a record, nothing is running": {history, nil, false},
 	} {
-		var s syncer.Status
+		var s status.Status
 		for _, st := range c.streams {
-			s.Sources = append(s.Sources, syncer.SourceStatus{Streams: []syncer.StreamStatus{st}})
+			s.Sources = append(s.Sources, status.SourceStatus{Streams: []status.StreamStatus{st}})
 		}
 		if got := warehouse.BroughtBack(c.damage, s); got != c.want {
 			t.Errorf("%s: %t", name, got)

@@ -29,6 +29,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // world is a sandbox that listens, and a configuration that mirrors it.
@@ -292,9 +293,9 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); exit.Code(err) != exit.Usage {
 		t.Errorf("unknown stream: %v", err)
 	}
-	status, err := w.app.Status(t.Context())
-	if err != nil || status.StartedAt.IsZero() || status.Sources[0].State != syncer.StateRunning {
-		t.Errorf("status = %+v, %v", status, err)
+	seen, err := w.app.Status(t.Context())
+	if err != nil || seen.StartedAt.IsZero() || seen.Sources[0].State != status.StateRunning {
+		t.Errorf("status = %+v, %v", seen, err)
 	}
 	for path, want := range map[string]string{
 		"/":            "Rows held",

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // enginePID is the process of the engine that has the world's data folder open.
@@ -56,7 +57,7 @@ func TestTheEngineIsKilledDuringTheBackfill(t *testing.T) {
 	}
 	d, stop := w.daemon(t, w.app)
 	defer stop()
-	expectState(t, d, syncer.StateRunning)
+	expectState(t, d, status.StateRunning)
 	const kills = 4
 	for range kills {
 		w.kill(t)

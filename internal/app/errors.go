@@ -5,7 +5,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // PassError says what a pass has found wrong, a line each, with the largest of its exit codes.
@@ -32,7 +32,7 @@ func (e *PassError) add(code int, line string) {
 }
 
 // source takes in what went wrong with a source or, when it is named, a stream of it.
-func (e *PassError) source(source, stream string, f *syncer.Failure) {
+func (e *PassError) source(source, stream string, f *status.Failure) {
 	if f == nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (e *PassError) source(source, stream string, f *syncer.Failure) {
 
 // passError is what went wrong in a pass, nil when nothing did. found are lines that come
 // first, of what the pass looked for.
-func passError[S syncer.Outcomer](sources []syncer.SourceOutcome[S], found ...string) error {
+func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...string) error {
 	e := &PassError{}
 	for _, line := range found {
 		e.add(exit.Problem, line)
@@ -98,7 +98,7 @@ func (e *UnservedError) ExitCode() int {
 
 // AttentionError means that a status has something for a person to look at; it has
 // been printed.
-type AttentionError struct{ Concern syncer.Concern }
+type AttentionError struct{ Concern status.Concern }
 
 func (e *AttentionError) Error() string { return e.Concern.Text }
 

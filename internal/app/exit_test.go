@@ -24,10 +24,13 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // oneStream is the pass of one stream.
-func oneStream(o syncer.StreamOutcome) []syncer.StreamReport {
+func oneStream(o status.StreamOutcome) []syncer.StreamReport {
 	return []syncer.StreamReport{{StreamOutcome: o}}
 }
 
@@ -42,20 +45,20 @@ func TestExitCodes(t *testing.T) {
 		return s
 	}
 	products := func(name string, err error) syncer.SourceReport {
-		o := syncer.StreamOutcome{Stream: "products"}
+		o := status.StreamOutcome{Stream: "products"}
 		o.Fail(err)
-		return syncer.SourceReport{Source: name, State: syncer.StateRunning, Streams: oneStream(o)}
+		return syncer.SourceReport{Source: name, State: status.StateRunning, Streams: oneStream(o)}
 	}
-	badKey := in("a", syncer.StateUnauthorized, refusal)
-	disabled := in("d", syncer.StateKeyDisabled, errors.New("disabled"))
-	down := in("b", syncer.StateUnreachable, errors.New("no answer"))
+	badKey := in("a", status.StateUnauthorized, refusal)
+	disabled := in("d", status.StateKeyDisabled, errors.New("disabled"))
+	down := in("b", status.StateUnreachable, errors.New("no answer"))
 	scope := products("c", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope})
 	failed := products("e", errors.New("cut short"))
 	fine := products("f", nil)
 	gone := products("g", &connection.UnreachableError{Kind: connection.ErrUnreachable})
-	misfit := in("h", syncer.StateFailing, &syncer.MisfitError{})
-	nowhere := in("i", syncer.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
-	bare := in("j", syncer.StateForbidden, &credentials.ScopeError{})
+	misfit := in("h", status.StateFailing, &stream.MisfitError{})
+	nowhere := in("i", status.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
+	bare := in("j", status.StateForbidden, &credentials.ScopeError{})
 
 	tests := []struct {
 		name string
@@ -84,11 +87,11 @@ func TestExitCodes(t *testing.T) {
 		{"sync: no API at base_url", report(nowhere), 2},
 		{"sync: a list that the service has not", report(products("k", &api.Error{Status: http.StatusNotFound, Limit: -1})), 1},
 		{"sync: a key without scopes", report(bare, fine), 3},
-		{"reconcile: no scope", fmt.Errorf("a: %w", syncer.ErrNoScope), 3},
+		{"reconcile: no scope", fmt.Errorf("a: %w", stream.ErrNoScope), 3},
 		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
 		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
 		{"check", &check.Error{Code: 3}, 3},
-		{"through the daemon", &syncer.Failure{Text: "x", Code: 4}, 4},
+		{"through the daemon", &status.Failure{Text: "x", Code: 4}, 4},
 		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
 		{"two at once, interrupted", errors.Join(refusal, context.Canceled), 1},
 	}
@@ -134,14 +137,14 @@ func TestWhatAKeyLacks(t *testing.T) {
 		s := &config.Source{Name: "a", Streams: tt.streams}
 		c := &config.Config{Sources: []config.Source{*s}}
 		streams := credentials.StreamsOf(s, tt.scopes, all)
-		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, syncer.VerifyReport{Sources: []syncer.SourceVerify{{Source: "a"}}}
+		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, verify.Report{Sources: []verify.SourceReport{{Source: "a"}}}
 		for _, st := range streams {
-			o := syncer.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
+			o := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
 			if st.NoScope {
 				o.Off = "key lacks it"
 			}
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{StreamOutcome: o})
-			v.Sources[0].Streams = append(v.Sources[0].Streams, syncer.StreamVerify{StreamOutcome: o})
+			v.Sources[0].Streams = append(v.Sources[0].Streams, verify.StreamReport{StreamOutcome: o})
 		}
 		if err := errors.Join(judgeScopes(c, r.Sources, nil), judgeScopes(c, v.Sources, nil)); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
@@ -158,9 +161,9 @@ func TestWhatAKeyLacks(t *testing.T) {
 }
 
 func TestAStreamAskedForByName(t *testing.T) {
-	off := syncer.SourceReport{Source: "a", Streams: oneStream(syncer.StreamOutcome{Stream: "products", Off: "key lacks menu:read", NoScope: true})}
-	disabled := syncer.SourceReport{Source: "c", Streams: oneStream(syncer.StreamOutcome{Stream: "locations", Off: "online ordering is off", OrderingOff: true})}
-	on := syncer.SourceReport{Source: "b", Streams: oneStream(syncer.StreamOutcome{Stream: "products"})}
+	off := syncer.SourceReport{Source: "a", Streams: oneStream(status.StreamOutcome{Stream: "products", Off: "key lacks menu:read", NoScope: true})}
+	disabled := syncer.SourceReport{Source: "c", Streams: oneStream(status.StreamOutcome{Stream: "locations", Off: "online ordering is off", OrderingOff: true})}
+	on := syncer.SourceReport{Source: "b", Streams: oneStream(status.StreamOutcome{Stream: "products"})}
 	for _, tt := range []struct {
 		sources []syncer.SourceReport
 		named   []string
@@ -180,11 +183,11 @@ func TestAStreamAskedForByName(t *testing.T) {
 }
 
 // verifiedAs is the report of a verification that found the streams as a pass did.
-func verifiedAs(sources []syncer.SourceReport) (v syncer.VerifyReport) {
+func verifiedAs(sources []syncer.SourceReport) (v verify.Report) {
 	for _, s := range sources {
-		as := syncer.SourceVerify{Source: s.Source}
+		as := verify.SourceReport{Source: s.Source}
 		for _, st := range s.Streams {
-			as.Streams = append(as.Streams, syncer.StreamVerify{StreamOutcome: st.StreamOutcome})
+			as.Streams = append(as.Streams, verify.StreamReport{StreamOutcome: st.StreamOutcome})
 		}
 		v.Sources = append(v.Sources, as)
 	}
@@ -205,7 +208,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		ctx, sel := t.Context(), syncer.Selection{Streams: named}
 		_, synced := w.app.Sync(ctx, sel, time.Minute, nil)
 		report, verified := w.app.Verify(ctx, sel, time.Minute, nil, nil)
-		if len(named) == 0 && !slices.ContainsFunc(report.Sources[0].Streams, func(st syncer.StreamVerify) bool {
+		if len(named) == 0 && !slices.ContainsFunc(report.Sources[0].Streams, func(st verify.StreamReport) bool {
 			return st.Stream == sandbox.StreamLocations && st.OrderingOff && st.Off != ""
 		}) {
 			t.Errorf("verify does not say what is off: %+v", report)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // heldRows knows how many live rows the warehouse holds of each restaurant's streams.
@@ -48,7 +48,7 @@ func newHeldRows(sink *clickhouse.Sink, log *slog.Logger) *heldRows {
 }
 
 // run counts until ctx ends.
-func (h *heldRows) run(ctx context.Context, status func() syncer.Status) {
+func (h *heldRows) run(ctx context.Context, status func() status.Status) {
 	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldLook
 		if due, written := h.due(time.Now(), status()); len(due) > 0 {
@@ -60,7 +60,7 @@ func (h *heldRows) run(ctx context.Context, status func() syncer.Status) {
 }
 
 // due are the restaurants to count, with what was written of each so far.
-func (h *heldRows) due(now time.Time, s syncer.Status) (due []string, written map[string]uint64) {
+func (h *heldRows) due(now time.Time, s status.Status) (due []string, written map[string]uint64) {
 	written = map[string]uint64{}
 	for i := range s.Sources {
 		if src := &s.Sources[i]; src.BusinessID != "" {
@@ -108,7 +108,7 @@ func (h *heldRows) recount(ctx context.Context, due []string, written map[string
 }
 
 // fill puts the rows into a status.
-func (h *heldRows) fill(s *syncer.Status) {
+func (h *heldRows) fill(s *status.Status) {
 	if h == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (h *heldRows) fill(s *syncer.Status) {
 			continue
 		}
 		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.State != syncer.StateOff { // else they are another source's
+			if st := &s.Sources[i].Streams[j]; st.State != status.StateOff { // else they are another source's
 				st.Rows = new(k.rows[st.Name])
 			}
 		}

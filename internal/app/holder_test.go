@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Beside a command that makes a pass of its own, the others say which process has the source,
@@ -26,7 +27,7 @@ func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	begun, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		_, err := w.another(w.app.Config, w.app.Log.Handler()).Sync(ctx, syncer.Selection{}, time.Minute, func(s syncer.Status) {
+		_, err := w.another(w.app.Config, w.app.Log.Handler()).Sync(ctx, syncer.Selection{}, time.Minute, func(s status.Status) {
 			if s.Sources[0].Requests > 0 {
 				select {
 				case begun <- struct{}{}:

@@ -8,17 +8,18 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // judgeScopes makes what the keys lack failures of their sources, in a pass of everything. The
 // error is that of a stream that was asked for by name and that no source could read.
-func judgeScopes[S syncer.Outcomer](c *config.Config, sources []syncer.SourceOutcome[S], named []string) error {
+func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[S], named []string) error {
 	if len(named) == 0 {
 		needed, unknown := credentials.NeededScopes()
 		for i := range sources {
 			if s := &sources[i]; s.Err == nil {
 				if err := errors.Join(unknown, lacking(c, s, needed)); err != nil {
-					s.Fail(syncer.StateForbidden, err)
+					s.Fail(status.StateForbidden, err)
 				}
 			}
 		}
@@ -41,7 +42,7 @@ func judgeScopes[S syncer.Outcomer](c *config.Config, sources []syncer.SourceOut
 }
 
 // lacking is what a source's key lacks.
-func lacking[S syncer.Outcomer](c *config.Config, s *syncer.SourceOutcome[S], needed map[string][]string) error {
+func lacking[S status.Outcomer](c *config.Config, s *status.SourceOutcome[S], needed map[string][]string) error {
 	var streams []syncer.AskedStream
 	for _, st := range s.Streams {
 		o := st.Outcome()

@@ -15,6 +15,8 @@ import (
 	"github.com/larder-sync/larder/internal/phrase"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // The passes that commands ask for. Beside a daemon on the same embedded warehouse the daemon
@@ -23,7 +25,7 @@ import (
 
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
 // a source or stream, and rows in quarantine, are a *PassError.
-func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(syncer.Status)) (report syncer.Report, err error) {
+func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{sel: sel, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.RunOnce(ctx, sel, onProgress)
 		return err
@@ -33,7 +35,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 
 // Verify compares the mirror with the API; found and progress may be nil. A difference, what
 // could not be compared, and rows in quarantine, are a *PassError.
-func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (report syncer.VerifyReport, err error) {
+func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (report verify.Report, err error) {
 	err = a.run(ctx, task{sel: sel, existing: true, reads: true, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.Verify(ctx, sel, found, progress)
 		return err
@@ -46,7 +48,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 }
 
 // judged is the error of a pass that ended with err: that one, or what it has found.
-func judged[S syncer.Outcomer](c *config.Config, sources []syncer.SourceOutcome[S], sel syncer.Selection, err error, found ...string) error {
+func judged[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[S], sel syncer.Selection, err error, found ...string) error {
 	unserved := judgeScopes(c, sources, sel.Streams)
 	if err == nil {
 		err = passError(sources, found...)
@@ -144,8 +146,8 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	}
 	damages.Tell()
 	down := &warehouse.Outage{}
-	y, err := a.newSyncer(l, sources, sink, nil, func() syncer.Warehouse {
-		return syncer.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
+	y, err := a.newSyncer(l, sources, sink, nil, func() status.Warehouse {
+		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
 	})
 	if err != nil {
 		return err
@@ -164,7 +166,7 @@ type passes struct {
 }
 
 // RunOnce makes a pass.
-func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error) {
 	report, err := p.Syncer.RunOnce(ctx, sel, onProgress)
 	if err == nil {
 		err = p.damages.Repaired(p.Status())

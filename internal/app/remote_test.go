@@ -21,6 +21,7 @@ import (
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // remote is a ClickHouse server on the network, as far as anyone can tell: the
@@ -104,7 +105,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 
 	d, stop := w.daemon(t, w.app)
 	until(t, d, http.StatusServiceUnavailable, "could not be reached")
-	if s := statusOf(t, d); s.Sources[0].Health().Kind != syncer.HealthWarehouse || s.Health().Kind != syncer.HealthWarehouse {
+	if s := statusOf(t, d); s.Sources[0].Health().Kind != status.HealthWarehouse || s.Health().Kind != status.HealthWarehouse {
 		t.Errorf("before it was ever reached: %+v, %+v", s.Sources[0].Health(), s.Health())
 	}
 	r.down.Store(false)

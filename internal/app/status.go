@@ -12,12 +12,12 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
-func (a *App) Status(ctx context.Context) (s syncer.Status, err error) {
+func (a *App) Status(ctx context.Context) (s status.Status, err error) {
 	if err := a.Existing(ctx); err != nil {
 		if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
 			return replaced.Status, nil

@@ -15,12 +15,14 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
-func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route) (syncer.Status, error) {
-	s := syncer.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
+func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route) (status.Status, error) {
+	s := status.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
 	s.Damaged = len(s.Problems) > 0
 	sink, err := a.OpenSink(ctx, l, w, nil)
 	if err != nil {
@@ -47,12 +49,12 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *wareho
 		}
 		s.Sources = append(s.Sources, src)
 	}
-	syncer.Warehouse{Damaged: a.Damages(w).Streams()}.Mark(&s)
+	status.Warehouse{Damaged: a.Damages(w).Streams()}.Mark(&s)
 	return s, nil
 }
 
 // storedProof sums up the verdicts about the last 92 days.
-func storedProof(ctx context.Context, sink sinks.Sink, business, source string, now time.Time) (*syncer.ProofStatus, error) {
+func storedProof(ctx context.Context, sink sinks.Sink, business, source string, now time.Time) (*status.ProofStatus, error) {
 	from, to := now.AddDate(0, 0, -92).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
 	verdicts, err := sink.Verdicts(ctx, business, source, from, to)
 	if err != nil {
@@ -62,11 +64,11 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
 	}
-	return syncer.ProofOf(verdicts, types.Date(first), calendar.DayOf(now)), nil
+	return reconcile.ProofOf(verdicts, types.Date(first), calendar.DayOf(now)), nil
 }
 
-func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) syncer.SourceStatus {
-	src := syncer.SourceStatus{Name: name, BusinessID: state.Business, State: syncer.StateStopped}
+func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) status.SourceStatus {
+	src := status.SourceStatus{Name: name, BusinessID: state.Business, State: status.StateStopped}
 	if len(state.Checkpoints) == 0 {
 		src.Detail = "Never mirrored: larder sync or larder run begins."
 		return src
@@ -76,7 +78,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		return src
 	}
 	for _, def := range streams {
-		st := syncer.StreamStatus{Name: def.Stream, State: syncer.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[def.Stream])}
+		st := status.StreamStatus{Name: def.Stream, State: status.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[def.Stream])}
 		for _, c := range counts {
 			if c.Stream == def.Stream && c.Business == state.Business {
 				*st.Rows = c.Rows
@@ -92,11 +94,11 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 			addCheckpoint(&st, &own[i])
 		}
 		// Rows without a checkpoint are those of a first step that was cut off.
-		if st.State == syncer.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
+		if st.State == status.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
 			st.Detail = "backfill not finished"
 		}
 		if !st.LastSuccess.IsZero() {
-			st.Lag = syncer.Seconds(max(now.Sub(st.LastSuccess), 0)) // the stamp is by the service's clock
+			st.Lag = status.Seconds(max(now.Sub(st.LastSuccess), 0)) // the stamp is by the service's clock
 		}
 		src.Streams = append(src.Streams, st)
 	}
@@ -120,10 +122,10 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 
 // served is true of the states that only a daemon can keep a stream in.
 func served(state string) bool {
-	return state == syncer.StateRunning || state == syncer.StateBackfill || state == syncer.StateStarting
+	return state == status.StateRunning || state == status.StateBackfill || state == status.StateStarting
 }
 
-func addCheckpoint(st *syncer.StreamStatus, c *sinks.Checkpoint) {
+func addCheckpoint(st *status.StreamStatus, c *sinks.Checkpoint) {
 	if c.Watermark.After(st.Watermark) {
 		st.Watermark = c.Watermark
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
@@ -26,10 +26,10 @@ func TestStoredStatusTellsABackfillThatWasCutOff(t *testing.T) {
 	counts := []clickhouse.Count{{Business: "b", Stream: "sales_products", Rows: 3}}
 	unfinished := map[string]bool{"products": true, "sales_orders": true, "sales_daily": true, "sales_products": true}
 	for _, st := range storedSource(now, "bistro", state, counts).Streams {
-		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != syncer.StateStopped {
+		if got := st.Detail == "backfill not finished"; got != unfinished[st.Name] || st.State != status.StateStopped {
 			t.Errorf("%s: %s, %q", st.Name, st.State, st.Detail)
 		}
-		if st.Name == "ingredients" && st.Lag != syncer.Seconds(time.Minute) {
+		if st.Name == "ingredients" && st.Lag != status.Seconds(time.Minute) {
 			t.Errorf("lag %s", st.Lag)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // TestTwoDaemonsOnOneWarehouse starts two and ends the one that serves (DESIGN R12), on a
@@ -39,9 +40,9 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 func twoDaemons(t *testing.T, w *world, beside func()) {
 	t.Helper()
 	first, stopFirst := w.daemon(t, w.app)
-	expectState(t, first, syncer.StateRunning)
+	expectState(t, first, status.StateRunning)
 	second, stopSecond := w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
-	expectState(t, second, syncer.StateWaiting)
+	expectState(t, second, status.StateWaiting)
 
 	source := second.Status().Sources[0]
 	if !strings.Contains(source.Detail, "held by "+w.app.thisProcess().Name) || source.Requests > 0 {
@@ -53,7 +54,7 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 	if err := w.Restaurant(0).Touch(sandbox.StreamSalesOrders, orders[:20]...); err != nil {
 		t.Fatal(err)
 	}
-	expectState(t, second, syncer.StateRunning)
+	expectState(t, second, status.StateRunning)
 	if w.app.Config.Warehouse.DSN.Embedded() && !polling.For(t.Context(), func() bool { return w.app.Served(t.Context()) }) {
 		t.Error("the second does not take what commands ask for")
 	}
@@ -66,7 +67,7 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 }
 
 // RunOnce makes a pass beside those of the daemon's schedule.
-func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error) {
 	p, err := d.Passes(ctx)
 	if err != nil {
 		return syncer.Report{}, err
@@ -96,10 +97,10 @@ func (w *world) daemon(t *testing.T, a *App) (d *Daemon, stop func()) {
 // for whom.
 func expectState(t *testing.T, d *Daemon, want string) {
 	t.Helper()
-	var source syncer.SourceStatus
+	var source status.SourceStatus
 	if !polling.For(t.Context(), func() bool {
 		source = d.Status().Sources[0]
-		return source.State == want && (want != syncer.StateWaiting || strings.Contains(source.Detail, "held by"))
+		return source.State == want && (want != status.StateWaiting || strings.Contains(source.Detail, "held by"))
 	}) {
 		t.Fatalf("the source is %s, want %s: %s", source.State, want, source.Detail)
 	}

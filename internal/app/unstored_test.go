@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/polling"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // saysNothingIsStored: over a warehouse that takes no rows the source's badge, the states of
@@ -17,13 +17,13 @@ func saysNothingIsStored(t *testing.T, d *Daemon) {
 	t.Helper()
 	s := statusOf(t, d)
 	src := &s.Sources[0]
-	if src.State != syncer.StateUnstored || src.Health().Kind != syncer.HealthWarehouse {
+	if src.State != status.StateUnstored || src.Health().Kind != status.HealthWarehouse {
 		t.Errorf("the source is %s, %+v", src.State, src.Health())
 	}
 	said := 0
 	for i := range src.Streams {
 		st := &src.Streams[i]
-		if l := src.Light(st); l.Tone == syncer.ToneGood || l.Tone == syncer.ToneBusy || st.State == syncer.StateRunning {
+		if l := src.Light(st); l.Tone == status.ToneGood || l.Tone == status.ToneBusy || st.State == status.StateRunning {
 			t.Errorf("%s is %q, %s", st.Name, l.Label, st.State)
 		}
 		if note := src.Note(st) + src.LastError(st); strings.Contains(note, "warehouse") || strings.Contains(note, "stored") {
@@ -44,10 +44,10 @@ func saysNothingIsStored(t *testing.T, d *Daemon) {
 }
 
 // saysRowsAreMissing: of streams that have lost rows nothing is green.
-func saysRowsAreMissing(t *testing.T, s syncer.Status, of []string) {
+func saysRowsAreMissing(t *testing.T, s status.Status, of []string) {
 	t.Helper()
 	src := &s.Sources[0]
-	if src.Health().Kind != syncer.HealthDamage || s.Health().Kind != syncer.HealthDamage {
+	if src.Health().Kind != status.HealthDamage || s.Health().Kind != status.HealthDamage {
 		t.Errorf("the source is %+v, all %+v", src.Health(), s.Health())
 	}
 	for i := range src.Streams {
@@ -59,7 +59,7 @@ func saysRowsAreMissing(t *testing.T, s syncer.Status, of []string) {
 }
 
 // statusOf is what the page gives as JSON.
-func statusOf(t *testing.T, d *Daemon) (s syncer.Status) {
+func statusOf(t *testing.T, d *Daemon) (s status.Status) {
 	t.Helper()
 	code, text := polling.Fetch(t, d.page.URL()+"/status.json")
 	if err := json.Unmarshal([]byte(text), &s); err != nil || code != http.StatusOK || len(s.Sources) == 0 {

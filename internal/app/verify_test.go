@@ -22,6 +22,8 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // runInEngine runs statements in the engine of a daemon, past everything that forbids
@@ -52,12 +54,12 @@ func change(table, id, values string) string {
 	return fmt.Sprintf("INSERT INTO larder_raw.%[1]s SELECT * REPLACE (_version + 1 AS _version, %[3]s) FROM (SELECT * FROM larder_raw.%[1]s WHERE id = '%[2]s' ORDER BY _version DESC LIMIT 1)", table, id, values)
 }
 
-func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
+func (w *world) verify(t *testing.T) (verify.Report, []string, error) {
 	t.Helper()
 	var mu sync.Mutex
 	var found []string
 	told := 0
-	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f syncer.Finding) {
+	report, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Minute, func(f verify.Finding) {
 		mu.Lock()
 		defer mu.Unlock()
 		field := f.Field
@@ -65,7 +67,7 @@ func (w *world) verify(t *testing.T) (syncer.VerifyReport, []string, error) {
 			field = "column " + field
 		}
 		found = append(found, strings.Join([]string{f.Kind, f.Stream, f.ID, field, string(f.API), string(f.Mirror)}, "|"))
-	}, func(syncer.VerifyProgress) { told++ })
+	}, func(verify.Progress) { told++ })
 	if told == 0 {
 		t.Error("no progress was told")
 	}
@@ -171,7 +173,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		t.Helper()
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, nil, func(p syncer.VerifyProgress) {
+		report, err := w.app.Verify(ctx, syncer.Selection{}, time.Minute, nil, func(p verify.Progress) {
 			for _, st := range p.Report.Sources[0].Streams {
 				if st.Stream == sandbox.StreamSalesOrders {
 					interrupt()
@@ -214,7 +216,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 
 	d, stop := w.daemon(t, w.app)
 	until(t, d, http.StatusOK, "ready")
-	if report, found, err := w.verify(t); err != nil || len(found) > 0 || report.Sources[0].State != syncer.StateRunning {
+	if report, found, err := w.verify(t); err != nil || len(found) > 0 || report.Sources[0].State != status.StateRunning {
 		t.Errorf("beside the daemon: %v, %q, %+v", err, found, report)
 	}
 	stop()
@@ -222,7 +224,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	if err := w.AddFault(faults.Fault{Kind: faults.Latency, Probability: 1, Delay: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, nil, func(syncer.VerifyProgress) { r.down.Store(true) })
+	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, nil, func(verify.Progress) { r.down.Store(true) })
 	if exit.Code(err) != exit.Warehouse {
 		t.Errorf("the warehouse has gone: exit code %d, %v", exit.Code(err), err)
 	}

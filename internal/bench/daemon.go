@@ -19,7 +19,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/engine/server"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // daemon is `larder run` on a data folder of its own; it can be killed and
@@ -139,8 +139,8 @@ func (d *daemon) cpu() (time.Duration, error) {
 	return time.Duration(ticks) * tick, nil
 }
 
-func (d *daemon) status(ctx context.Context) (syncer.Status, error) {
-	var s syncer.Status
+func (d *daemon) status(ctx context.Context) (status.Status, error) {
+	var s status.Status
 	err := getJSON(ctx, "http://"+d.web+"/status.json", &s)
 	return s, err
 }

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
@@ -130,16 +131,15 @@ type checkedKey struct {
 // CheckSources asks about every key, some at a time, and answers in order.
 func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
 	checked := make([]checkedKey, len(c.Warehouse.Config.Sources))
-	room := make(chan struct{}, checksAtOnce)
-	var asking sync.WaitGroup
+	var asking errgroup.Group
+	asking.SetLimit(checksAtOnce)
 	for i := range c.Warehouse.Config.Sources {
-		asking.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
+		asking.Go(func() error {
 			checked[i] = c.checkSource(ctx, &c.Warehouse.Config.Sources[i])
+			return nil
 		})
 	}
-	asking.Wait()
+	_ = asking.Wait() // none of them returns an error
 	for i, one := range checked {
 		all = append(all, one.found...)
 		if one.me == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // checkWebhook has the service send a ping to the webhook URL of a source's key, which the
@@ -76,7 +76,7 @@ func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time,
 		ask = c.Warehouse.Daemon().Status
 	}
 	now, err := ask(ctx)
-	i := slices.IndexFunc(now.Sources, func(c syncer.SourceStatus) bool { return c.Name == s.Name })
+	i := slices.IndexFunc(now.Sources, func(c status.SourceStatus) bool { return c.Name == s.Name })
 	switch {
 	case err != nil || now.StartedAt.IsZero() || i < 0:
 		return Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon can be asked here whether it took it", s.Name, took)}

@@ -15,6 +15,8 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/sinks/engine/socket"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // Client asks the daemon on an embedded warehouse.
@@ -32,8 +34,8 @@ func Beside(folder string) Client {
 }
 
 // Status asks the daemon for its status.
-func (c Client) Status(ctx context.Context) (syncer.Status, error) {
-	var s syncer.Status
+func (c Client) Status(ctx context.Context) (status.Status, error) {
+	var s status.Status
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	body, err := c.ask(ctx, http.MethodGet, routeStatus, nil)
@@ -45,7 +47,7 @@ func (c Client) Status(ctx context.Context) (syncer.Status, error) {
 }
 
 // RunOnce lets the daemon make the pass.
-func (c Client) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error) {
+func (c Client) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error) {
 	report, err := askFor(ctx, c, routeSync, sel, func(m message[syncer.Report]) {
 		if m.Status != nil && onProgress != nil {
 			onProgress(*m.Status)
@@ -72,13 +74,13 @@ func goesOn(sel syncer.Selection) string {
 }
 
 // Verify lets the daemon verify. When ctx ends, the report is the last one that was received.
-func (c Client) Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error) {
-	return askFor(ctx, c, routeVerify, sel, func(m message[syncer.VerifyReport]) {
+func (c Client) Verify(ctx context.Context, sel syncer.Selection, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {
+	return askFor(ctx, c, routeVerify, sel, func(m message[verify.Report]) {
 		switch {
 		case m.Finding != nil && found != nil:
 			found(*m.Finding)
 		case m.Status != nil && progress != nil:
-			progress(syncer.VerifyProgress{Status: *m.Status, Report: *m.Report})
+			progress(verify.Progress{Status: *m.Status, Report: *m.Report})
 		}
 	})
 }

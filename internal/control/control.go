@@ -16,14 +16,16 @@ import (
 
 	"github.com/larder-sync/larder/sinks/engine/socket"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/verify"
 )
 
 // The routes of the daemon's socket. A pass is asked for by a POST, and answered by a stream of
 // messages, one a line.
 const (
-	routeStatus    = "/status"    // GET: syncer.Status
+	routeStatus    = "/status"    // GET: status.Status
 	routeSync      = "/sync"      // syncer.Selection: message[syncer.Report]
-	routeVerify    = "/verify"    // syncer.Selection: message[syncer.VerifyReport]
+	routeVerify    = "/verify"    // syncer.Selection: message[verify.Report]
 	routeReconcile = "/reconcile" // syncer.ReconcileRequest: message[syncer.ReconcileReport]
 	routeForget    = "/forget"    // syncer.ForgetRequest: message[syncer.ForgetReport]
 )
@@ -36,8 +38,8 @@ const socketName = "control.sock"
 
 // Passer makes passes: a syncer of this process, or, as a [Client], the daemon beside it.
 type Passer interface {
-	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(syncer.Status)) (syncer.Report, error)
-	Verify(ctx context.Context, sel syncer.Selection, found func(syncer.Finding), progress func(syncer.VerifyProgress)) (syncer.VerifyReport, error)
+	RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error)
+	Verify(ctx context.Context, sel syncer.Selection, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error)
 	Reconcile(ctx context.Context, r syncer.ReconcileRequest, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error)
 	Forget(ctx context.Context, r syncer.ForgetRequest) (syncer.ForgetReport, error)
 }
@@ -45,11 +47,11 @@ type Passer interface {
 // message is one line of what the daemon answers while it makes a pass. The last one says how
 // the pass ended.
 type message[R any] struct {
-	Finding *syncer.Finding `json:"finding,omitempty"`
-	Status  *syncer.Status  `json:"status,omitempty"`
+	Finding *verify.Finding `json:"finding,omitempty"`
+	Status  *status.Status  `json:"status,omitempty"`
 	Report  *R              `json:"report,omitempty"` // so far
 	Done    bool            `json:"done,omitempty"`   // Report is the last
-	Failed  *syncer.Failure `json:"failed,omitempty"`
+	Failed  *status.Failure `json:"failed,omitempty"`
 }
 
 // ErrTaken is returned by Listen when another daemon serves the commands beside it.
@@ -58,7 +60,7 @@ var ErrTaken = errors.New("another daemon on this data folder takes what command
 // Listen serves the commands of the same user beside a daemon on the embedded warehouse, on
 // a socket in its data folder; passer waits until passes can be made. The returned function
 // ends that.
-func Listen(ctx context.Context, folder string, status func() syncer.Status, passer func(context.Context) (Passer, error), log *slog.Logger) (stop func(context.Context) error, err error) {
+func Listen(ctx context.Context, folder string, snapshot func() status.Status, passer func(context.Context) (Passer, error), log *slog.Logger) (stop func(context.Context) error, err error) {
 	if _, err := Beside(folder).Status(ctx); err == nil {
 		return nil, ErrTaken
 	}
@@ -73,7 +75,7 @@ func Listen(ctx context.Context, folder string, status func() syncer.Status, pas
 	}
 	under, end := context.WithCancel(context.WithoutCancel(ctx))
 	server := &http.Server{
-		Handler: handler(status, passer, log), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler: handler(snapshot, passer, log), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return under },
 	}
 	go func() { _ = server.Serve(listener) }() // it ends with the server
@@ -87,22 +89,22 @@ func Listen(ctx context.Context, folder string, status func() syncer.Status, pas
 	}, nil
 }
 
-func handler(status func() syncer.Status, passer func(context.Context) (Passer, error), log *slog.Logger) http.Handler {
+func handler(snapshot func() status.Status, passer func(context.Context) (Passer, error), log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+routeStatus, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(status()); err != nil {
+		if err := json.NewEncoder(w).Encode(snapshot()); err != nil {
 			log.Debug("answer was not taken", "error", err)
 		}
 	})
 	mux.Handle("POST "+routeSync, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[syncer.Report])) (syncer.Report, error) {
-		return p.RunOnce(ctx, sel, func(s syncer.Status) { tell(message[syncer.Report]{Status: &s}) })
+		return p.RunOnce(ctx, sel, func(s status.Status) { tell(message[syncer.Report]{Status: &s}) })
 	}))
-	mux.Handle("POST "+routeVerify, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[syncer.VerifyReport])) (syncer.VerifyReport, error) {
+	mux.Handle("POST "+routeVerify, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[verify.Report])) (verify.Report, error) {
 		return p.Verify(ctx, sel,
-			func(f syncer.Finding) { tell(message[syncer.VerifyReport]{Finding: &f}) },
-			func(v syncer.VerifyProgress) {
-				tell(message[syncer.VerifyReport]{Status: &v.Status, Report: &v.Report})
+			func(f verify.Finding) { tell(message[verify.Report]{Finding: &f}) },
+			func(v verify.Progress) {
+				tell(message[verify.Report]{Status: &v.Status, Report: &v.Report})
 			})
 	}))
 	mux.Handle("POST "+routeReconcile, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ReconcileRequest, tell func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
@@ -142,6 +144,6 @@ func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.
 		if err == nil {
 			report, err = run(r.Context(), p, asked, tell)
 		}
-		tell(message[R]{Report: &report, Done: err == nil, Failed: syncer.FailureOf(err)})
+		tell(message[R]{Report: &report, Done: err == nil, Failed: status.FailureOf(err)})
 	})
 }

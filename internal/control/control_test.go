@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // A report arrives as it was sent; of its errors the text, the exit code and a held sweep do.
@@ -16,16 +17,16 @@ func TestReportsArriveWhole(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var done syncer.StreamReport
 	fill(reflect.ValueOf(&done).Elem())
-	held := &syncer.SweepHeld{Source: "a", Stream: "orders", Rows: 3, At: at}
+	held := &status.SweepHeld{Source: "a", Stream: "orders", Rows: 3, At: at}
 	arrives(t, syncer.Report{StartedAt: at, FinishedAt: at, Sources: []syncer.SourceReport{
 		{Source: "a", Streams: []syncer.StreamReport{done, with(done, held)}},
-		{Source: "b", State: "unauthorized", Err: &syncer.Failure{Text: "no key", Code: exit.API, Hint: "ask"}, Streams: []syncer.StreamReport{}},
+		{Source: "b", State: "unauthorized", Err: &status.Failure{Text: "no key", Code: exit.API, Hint: "ask"}, Streams: []syncer.StreamReport{}},
 	}})
-	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &syncer.Failure{Text: "no answer", Code: exit.Problem}}}})
+	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &status.Failure{Text: "no answer", Code: exit.Problem}}}})
 }
 
-func with(r syncer.StreamReport, held *syncer.SweepHeld) syncer.StreamReport {
-	r.Err = &syncer.Failure{Text: held.Error(), Code: exit.Problem, Held: held}
+func with(r syncer.StreamReport, held *status.SweepHeld) syncer.StreamReport {
+	r.Err = &status.Failure{Text: held.Error(), Code: exit.Problem, Held: held}
 	return r
 }
 

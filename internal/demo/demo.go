@@ -22,6 +22,7 @@ import (
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Options say how large the demo is.
@@ -39,7 +40,7 @@ type Options struct {
 	// Past is called before the past days are mirrored.
 	Past func(days int)
 	// Progress is called about every second until the first full sync is done.
-	Progress func(syncer.Status)
+	Progress func(status.Status)
 	// Ready is called once when that is done.
 	Ready func(Info)
 
@@ -54,7 +55,7 @@ type Info struct {
 	QueryURL string // empty: it is off
 	APIURL   string
 	Took     time.Duration
-	Status   syncer.Status
+	Status   status.Status
 	Proof    syncer.ReconcileReport // every day so far, compared with the service's totals
 }
 
@@ -203,14 +204,14 @@ func (o Options) prove(ctx context.Context, d *app.Daemon) syncer.ReconcileRepor
 }
 
 // settled is true when every stream that is on has been filled.
-func settled(s syncer.Status) bool {
+func settled(s status.Status) bool {
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		if src.State != syncer.StateRunning {
+		if src.State != status.StateRunning {
 			return false
 		}
 		for j := range src.Streams {
-			if st := &src.Streams[j]; st.State != syncer.StateOff && (st.State != syncer.StateRunning || st.LastSuccess.IsZero()) {
+			if st := &src.Streams[j]; st.State != status.StateOff && (st.State != status.StateRunning || st.LastSuccess.IsZero()) {
 				return false
 			}
 		}

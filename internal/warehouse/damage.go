@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/damage"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // checkpointTable is the table that says where walks go on. Those that are left of it
@@ -141,7 +141,7 @@ func (a Damages) Tell() {
 
 // Repaired ends the notices of damages that came before what a syncer has brought anew:
 // in a pass that was asked for, or by its schedule.
-func (a Damages) Repaired(s syncer.Status) error {
+func (a Damages) Repaired(s status.Status) error {
 	var all []error
 	for _, d := range a.all() {
 		if d.Table == checkpointTable || !BroughtBack(d, s) {
@@ -159,13 +159,13 @@ func (a Damages) Repaired(s syncer.Status) error {
 // BroughtBack is true when every row that a damage may have cost has been written since,
 // as far as the API has it: a walk that began before may have brought rows that were lost
 // with the rest. For what is of no single stream, all streams count.
-func BroughtBack(d damage.Part, s syncer.Status) bool {
+func BroughtBack(d damage.Part, s status.Status) bool {
 	one, any := slices.Contains(config.Streams, d.Table), false
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
 			// What is switched off at the restaurant is brought by nobody: only damage to it waits for that.
-			off := st.State == syncer.StateOff || st.State == syncer.StateAPIDisabled && !one
+			off := st.State == status.StateOff || st.State == status.StateAPIDisabled && !one
 			if off || one && st.Name != d.Table {
 				continue
 			}

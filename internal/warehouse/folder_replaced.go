@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // FolderReplacedError says that a daemon runs for this warehouse whose data folder is not the one
@@ -13,7 +13,7 @@ import (
 // would be a second engine, beside rows that nobody sees.
 type FolderReplacedError struct {
 	dir    string
-	Status syncer.Status // the daemon's own
+	Status status.Status // the daemon's own
 }
 
 func (e *FolderReplacedError) Error() string {

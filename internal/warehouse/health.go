@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // WatchEvery is how often the warehouse is asked whether it is there.
@@ -36,7 +36,7 @@ func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhous
 
 // WithProblems is a status with what is wrong with the warehouse: that it takes no rows, and
 // that some of its own are damaged.
-func (a *Opener) WithProblems(s syncer.Status, w *Route, unreachable string) syncer.Status {
+func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) status.Status {
 	if unreachable != "" {
 		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/control"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Page is that of the daemon which serves a configuration (web.listen).
@@ -23,7 +23,7 @@ func (a *Opener) Page() Page { return Page{a.Config} }
 
 // Status asks the daemon at web.listen, and believes it only when it serves a
 // source of this configuration.
-func (p Page) Status(ctx context.Context) (s syncer.Status, err error) {
+func (p Page) Status(ctx context.Context) (s status.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	res, err := p.Get(ctx, "/status.json")
@@ -71,6 +71,6 @@ func (p Page) Get(ctx context.Context, path string) (*http.Response, error) {
 	return client.Do(r)
 }
 
-func (p Page) configured(s syncer.SourceStatus) bool {
+func (p Page) configured(s status.SourceStatus) bool {
 	return slices.ContainsFunc(p.cfg.Sources, func(c config.Source) bool { return c.Name == s.Name })
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // outside names what reaches over the inner edge of a card.
@@ -24,9 +24,9 @@ func TestPageInBrowser(t *testing.T) {
 	pictures := map[string]*picture{"few": small(), "thousand": thousand(), "down": small()}
 	pictures["down"].problems = []string{"The warehouse clickhouse://larder@db:9000/larder does not answer: connection refused. Rows wait; nothing is lost."}
 	pictures["down"].status.WarehouseUnavailable = true
-	syncer.Warehouse{Unavailable: true}.Mark(&pictures["down"].status)
-	pictures["drift"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []syncer.SourceStatus{drifting()}}}
-	pictures["refused"] = &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []syncer.SourceStatus{refused()}}}
+	status.Warehouse{Unavailable: true}.Mark(&pictures["down"].status)
+	pictures["drift"] = &picture{status: status.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []status.SourceStatus{drifting()}}}
+	pictures["refused"] = &picture{status: status.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []status.SourceStatus{refused()}}}
 	headlines := map[string]string{
 		"few": "The key of 1 of 5 sources is refused", "thousand": "The keys of 11 of 1,000 sources are refused", "down": "of 5 sources is refused",
 		"drift": "90 days differ from the service's totals", "refused": "The service refuses the key.",
@@ -64,10 +64,10 @@ func TestPageRefreshesItself(t *testing.T) {
 	if body := b.text(t); !strings.Contains(body, "12 min left, 1,430 requests") || !strings.Contains(body, "key refused") {
 		t.Fatalf("first picture:\n%s", body)
 	}
-	p.change(func(s *syncer.Status) {
+	p.change(func(s *status.Status) {
 		o := *s.Sources[1].Streams[6].Progress
-		o.Rows, o.RequestsLeft, o.ExpectedLeft = 400_000, 504, syncer.Seconds(4*time.Minute+12*time.Second)
-		streams := append([]syncer.StreamStatus(nil), s.Sources[1].Streams...)
+		o.Rows, o.RequestsLeft, o.ExpectedLeft = 400_000, 504, status.Seconds(4*time.Minute+12*time.Second)
+		streams := append([]status.StreamStatus(nil), s.Sources[1].Streams...)
 		streams[6].Progress = &o
 		s.Sources[1].Streams = streams
 		s.Sources[2] = healthy("corner", "Colțul Vesel")
@@ -83,7 +83,7 @@ func TestPageRefreshesItself(t *testing.T) {
 
 func TestADeepRunInBrowser(t *testing.T) {
 	p := small()
-	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{deep(), healthy("ancora", "Ancora Veche")} })
+	p.change(func(s *status.Status) { s.Sources = []status.SourceStatus{deep(), healthy("ancora", "Ancora Veche")} })
 	b := newTab(t, open(t), 390, 844, "light")
 	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
 	bar := `document.querySelector("[data-key=stream-bodega-sales_daily-note] progress").value`
@@ -96,15 +96,15 @@ func TestADeepRunInBrowser(t *testing.T) {
 		t.Errorf("the bar is at %v", v)
 	}
 	b.screenshot(t, "deep-run")
-	p.change(func(s *syncer.Status) {
+	p.change(func(s *status.Status) {
 		run := *s.Sources[0].Streams[7].Progress
-		run.Pages, run.RequestsLeft, run.ExpectedLeft = 9, 3, syncer.Seconds(6*time.Second)
-		streams := append([]syncer.StreamStatus(nil), s.Sources[0].Streams...)
+		run.Pages, run.RequestsLeft, run.ExpectedLeft = 9, 3, status.Seconds(6*time.Second)
+		streams := append([]status.StreamStatus(nil), s.Sources[0].Streams...)
 		streams[7].Progress = &run
 		s.Sources[0].Streams = streams
 	})
 	b.waitFor(t, `document.body.innerText.includes("deep run: 9 of 12 questions · 6 s left") && `+bar+` === 75`)
-	p.change(func(s *syncer.Status) { s.Sources[0] = healthy("bodega", "Bodega Veche") })
+	p.change(func(s *status.Status) { s.Sources[0] = healthy("bodega", "Bodega Veche") })
 	b.waitFor(t, `!document.body.innerText.includes("deep run") && !document.body.innerText.includes("questions to go")`)
 	b.wantQuiet(t)
 }
@@ -113,13 +113,13 @@ func TestADeepRunInBrowser(t *testing.T) {
 const green = `[...document.querySelectorAll(".badge.good, h1.good")].map(e => e.innerText).join("; ")`
 
 func TestTheLightFollowsProofAndQuarantineInBrowser(t *testing.T) {
-	p := &picture{status: syncer.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []syncer.SourceStatus{healthy("dorobanti", "Cafe Dorobanți")}}}
+	p := &picture{status: status.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []status.SourceStatus{healthy("dorobanti", "Cafe Dorobanți")}}}
 	b := newTab(t, open(t), 1280, 900, "light")
 	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
 	if lit := evaluate[string](t, b, green); lit != "Everything is up to date and proven.; up to date" {
 		t.Errorf("all is well, and green is: %s", lit)
 	}
-	p.change(func(s *syncer.Status) { s.Sources[0] = drifting() })
+	p.change(func(s *status.Status) { s.Sources[0] = drifting() })
 	b.waitFor(t, `document.querySelector("h1").innerText === "90 days differ from the service's totals."`)
 	if lit := evaluate[string](t, b, green); lit != "" {
 		t.Errorf("90 days differ, and green is: %s", lit)
@@ -129,7 +129,7 @@ func TestTheLightFollowsProofAndQuarantineInBrowser(t *testing.T) {
 			t.Errorf("the page does not show %q:\n%s", text, body)
 		}
 	}
-	p.change(func(s *syncer.Status) { s.Sources[0] = refused() })
+	p.change(func(s *status.Status) { s.Sources[0] = refused() })
 	b.waitFor(t, `document.body.innerText.includes("5 streams wait until then.")`)
 	if rows := evaluate[int](t, b, `document.querySelectorAll("tbody tr").length`); rows != 0 || strings.Contains(b.text(t), "starting") {
 		t.Errorf("a refused key has %d rows:\n%s", rows, b.text(t))
@@ -153,7 +153,7 @@ func TestAttackIsInert(t *testing.T) {
 	p := small()
 	b := newTab(t, open(t), 390, 844, "light")
 	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
-	p.change(func(s *syncer.Status) { // arrives with a refresh, the harder way
+	p.change(func(s *status.Status) { // arrives with a refresh, the harder way
 		s.Sources[2].Name, s.Sources[2].Detail, s.Sources[2].BusinessName = attack, attack, attack
 	})
 	b.waitFor(t, `document.body.innerText.includes("window.hit=1")`)

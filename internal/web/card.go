@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // card is a source shown whole.
@@ -29,7 +29,7 @@ type card struct {
 
 type badge struct {
 	Label string
-	Tone  syncer.Tone
+	Tone  status.Tone
 }
 
 // bar is a part of a whole, in the same words whether or not bars can be seen.
@@ -67,19 +67,19 @@ type line struct {
 	Text                     string
 }
 
-func badgeOf(c syncer.Concern) badge { return badge{c.Label, c.Tone()} }
+func badgeOf(c status.Concern) badge { return badge{c.Label, c.Tone()} }
 
-func newCard(now time.Time, s *syncer.SourceStatus) card {
+func newCard(now time.Time, s *status.SourceStatus) card {
 	all := s.Concerns()
 	c := card{
 		Key: "card-" + s.Name, Name: s.Name, Business: s.BusinessName, Test: s.KeyMode == "test",
 		State: badgeOf(all[0]), Proof: proofOf(s.Proof), URL: "/?source=" + url.QueryEscape(s.Name),
 	}
 	for _, x := range all {
-		if x.Kind != syncer.HealthGood && x.Kind != syncer.HealthBackfill { // a backfill shows its bar
+		if x.Kind != status.HealthGood && x.Kind != status.HealthBackfill { // a backfill shows its bar
 			c.Matters = append(c.Matters, matter{x.Text, x.Advice, x.Tone()})
 		}
-		if x.Kind == syncer.HealthUnproven { // which says it
+		if x.Kind == status.HealthUnproven { // which says it
 			c.Proof = ""
 		}
 	}
@@ -102,7 +102,7 @@ func newCard(now time.Time, s *syncer.SourceStatus) card {
 	return c
 }
 
-func (c *card) budget(b syncer.BudgetStatus) {
+func (c *card) budget(b status.BudgetStatus) {
 	for _, x := range []bar{
 		{Label: "key", Value: b.KeyUsed, Max: b.KeyLimit},
 		{Label: "totals", Value: b.HeavyUsed, Max: b.HeavyLimit},
@@ -118,7 +118,7 @@ func (c *card) budget(b syncer.BudgetStatus) {
 }
 
 // proofOf is until when the mirror is proven, in words.
-func proofOf(p *syncer.ProofStatus) string {
+func proofOf(p *status.ProofStatus) string {
 	switch {
 	case p == nil:
 		return ""
@@ -131,7 +131,7 @@ func proofOf(p *syncer.ProofStatus) string {
 	}
 }
 
-func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) stream {
+func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) stream {
 	light := src.Light(s)
 	v := stream{
 		Key: "stream-" + src.Name + "-" + s.Name, Name: s.Name,
@@ -153,13 +153,13 @@ func newStream(now time.Time, src *syncer.SourceStatus, s *syncer.StreamStatus) 
 	if last := src.LastError(s); last != "" && last != v.Detail {
 		v.Error, v.ErrorAt = last, at(now, s.LastErrorAt)
 	}
-	if s.Progress != nil && s.State != syncer.StateStarting {
+	if s.Progress != nil && s.State != status.StateStarting {
 		v.Progress = newProgress(s.Progress)
 	}
 	return v
 }
 
-func newProgress(p *syncer.Progress) *progress {
+func newProgress(p *status.Progress) *progress {
 	if p.Deep() {
 		return deepProgress(p)
 	}
@@ -185,7 +185,7 @@ func newProgress(p *syncer.Progress) *progress {
 }
 
 // deepProgress is how far a deep run of reconciliation is.
-func deepProgress(p *syncer.Progress) *progress {
+func deepProgress(p *status.Progress) *progress {
 	left := phrase.Span(p.ExpectedLeft.Duration())
 	if p.Suspects > 0 {
 		verb := " differ"
@@ -206,7 +206,7 @@ func newLine(now time.Time, s judged) line {
 	}
 	var rows uint64
 	var last time.Time
-	var longest *syncer.Progress
+	var longest *status.Progress
 	for i := range s.Streams {
 		st := &s.Streams[i]
 		if st.Rows != nil {
@@ -220,7 +220,7 @@ func newLine(now time.Time, s judged) line {
 		}
 	}
 	switch {
-	case worst.Tone() == syncer.ToneTrouble, worst.Tone() == syncer.ToneQuiet:
+	case worst.Tone() == status.ToneTrouble, worst.Tone() == status.ToneQuiet:
 		l.Text = worst.Text
 	case longest != nil:
 		l.Text = newProgress(longest).Text

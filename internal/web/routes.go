@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/visible"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 //go:embed page
@@ -172,21 +172,21 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 // attention says what a person should look at: it serves, and is ready, all the same.
-func attention(s *syncer.Status) string {
+func attention(s *status.Status) string {
 	var b strings.Builder
 	for _, c := range s.Concerns() {
-		if c.Tone() == syncer.ToneTrouble {
+		if c.Tone() == status.ToneTrouble {
 			fmt.Fprintf(&b, "! %s\n", c.Text)
 		}
 	}
 	return b.String()
 }
 
-func notReady(s syncer.Status, problems []string) []string {
+func notReady(s status.Status, problems []string) []string {
 	missing := append([]string(nil), problems...)
 	starting := 0
 	for i := range s.Sources {
-		if s.Sources[i].State != syncer.StateStarting {
+		if s.Sources[i].State != status.StateStarting {
 			continue
 		}
 		if starting++; starting <= 10 {

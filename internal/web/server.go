@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Options are what a [Server] needs.
@@ -20,7 +20,7 @@ type Options struct {
 	User     string        // empty: no password
 	Password config.Secret // of User
 
-	Status   func() syncer.Status
+	Status   func() status.Status
 	Problems func() []string // those of Status that keep the daemon from being ready; empty: none
 	Gatherer prometheus.Gatherer
 	About    func() About // asked for each page: the engine's address is known late

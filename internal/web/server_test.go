@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func get(t *testing.T, url string, auth ...string) (int, http.Header, string) {
@@ -71,7 +71,7 @@ func TestRoutes(t *testing.T) {
 	if code, _, _ := get(t, base+"/nothing"); code != http.StatusNotFound {
 		t.Errorf("unknown path = %d", code)
 	}
-	var s syncer.Status
+	var s status.Status
 	_, _, body := get(t, base+"/status.json")
 	if err := json.Unmarshal([]byte(body), &s); err != nil || len(s.Sources) != 5 || s.Sources[1].Streams[6].Progress.RequestsLeft != 1430 {
 		t.Errorf("status.json does not give the status back: %v\n%.300s", err, body)
@@ -90,7 +90,7 @@ func TestReadyz(t *testing.T) {
 	p := small()
 	base := serve(t, p.options())
 	p.problems = []string{"the warehouse embedded:./x does not answer: connection refused"}
-	p.change(func(s *syncer.Status) { s.Sources[0].State = syncer.StateStarting })
+	p.change(func(s *status.Status) { s.Sources[0].State = status.StateStarting })
 	code, _, body := get(t, base+"/readyz")
 	if code != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") || !strings.Contains(body, "source ancora has not started yet") {
 		t.Errorf("readyz = %d\n%s", code, body)
@@ -102,7 +102,7 @@ func TestReadyz(t *testing.T) {
 
 func TestReadyzSaysWhatNeedsAttention(t *testing.T) {
 	p := small()
-	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{drifting()} })
+	p.change(func(s *status.Status) { s.Sources = []status.SourceStatus{drifting()} })
 	o := p.options()
 	o.User, o.Password = "me", config.NewSecret("hunter2")
 	base := serve(t, o)
@@ -113,7 +113,7 @@ func TestReadyzSaysWhatNeedsAttention(t *testing.T) {
 	if code, _, body := get(t, base+"/readyz"); code != http.StatusOK || body != "ready\n" {
 		t.Errorf("readyz without the password = %d, %q", code, body)
 	}
-	p.change(func(s *syncer.Status) { s.Sources = []syncer.SourceStatus{healthy("ancora", "Ancora Veche")} })
+	p.change(func(s *status.Status) { s.Sources = []status.SourceStatus{healthy("ancora", "Ancora Veche")} })
 	if _, _, body := get(t, base+"/readyz", "me", "hunter2"); body != "ready\n" {
 		t.Errorf("readyz = %q", body)
 	}
@@ -152,7 +152,7 @@ func TestTextIsEscaped(t *testing.T) {
 	const attack = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
 	p := small()
 	p.problems = []string{attack}
-	p.change(func(s *syncer.Status) {
+	p.change(func(s *status.Status) {
 		for i := range s.Sources {
 			src := &s.Sources[i]
 			src.Name, src.BusinessName, src.Detail = attack, attack, attack

@@ -5,19 +5,19 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // headline says how well all of it is, the worst first.
-func (p *view) headline(s *syncer.Status) {
+func (p *view) headline(s *status.Status) {
 	all := s.Concerns()
 	p.Headline, p.Tone = all[0].Text, all[0].Tone()
 	for _, c := range all[1:] {
-		if c.Kind != syncer.HealthStarting && c.Kind != syncer.HealthBackfill {
+		if c.Kind != status.HealthStarting && c.Kind != status.HealthBackfill {
 			p.Also = append(p.Also, matter{Text: c.Text, Tone: c.Tone()})
 		}
 	}
-	p.Title = map[syncer.Tone]string{syncer.ToneTrouble: "! ", syncer.ToneBusy: "… "}[p.Tone] + "Larder"
+	p.Title = map[status.Tone]string{status.ToneTrouble: "! ", status.ToneBusy: "… "}[p.Tone] + "Larder"
 }
 
 // figures are added up over the sources.
@@ -29,15 +29,15 @@ type figures struct {
 	lag                      time.Duration
 	walked                   bool
 	backfill, resync, deep   forecast
-	tones                    map[syncer.Tone]int
+	tones                    map[status.Tone]int
 }
 
 // list is a restaurant's list: its rows are there once, however many sources read it.
 type list struct{ business, stream string }
 
 // summarise writes the figures below the headline, and the filters.
-func (p *view) summarise(s *syncer.Status, sources []judged) {
-	f := figures{tones: map[syncer.Tone]int{}, counted: map[list]bool{}}
+func (p *view) summarise(s *status.Status, sources []judged) {
+	f := figures{tones: map[status.Tone]int{}, counted: map[list]bool{}}
 	for _, src := range sources {
 		f.add(src)
 	}
@@ -72,7 +72,7 @@ func (f *figures) add(s judged) {
 			f.counted[l] = true
 		}
 		f.quarantined += st.Quarantined
-		if st.State != syncer.StateOff && st.State != syncer.StateWaiting && st.Lag >= 0 {
+		if st.State != status.StateOff && st.State != status.StateWaiting && st.Lag >= 0 {
 			f.lag, f.walked = max(f.lag, st.Lag.Duration()), true
 		}
 		switch p := st.Progress; {
@@ -88,7 +88,7 @@ func (f *figures) add(s judged) {
 }
 
 // held are the rows in the warehouse.
-func (f *figures) held(s *syncer.Status) fact {
+func (f *figures) held(s *status.Status) fact {
 	if len(f.counted) == 0 {
 		return fact{"Rows held", "–", "not counted yet"}
 	}
@@ -108,7 +108,7 @@ type forecast struct {
 	wait time.Duration
 }
 
-func (f *forecast) add(p *syncer.Progress) {
+func (f *forecast) add(p *status.Progress) {
 	f.left += p.RequestsLeft
 	f.wait = max(f.wait, p.ExpectedLeft.Duration())
 }
@@ -128,15 +128,15 @@ func limitNote(used, limit int, limited uint64) string {
 	return note
 }
 
-func (p *view) filters(n int, tones map[syncer.Tone]int) {
-	add := func(tone syncer.Tone, label string, n int) {
+func (p *view) filters(n int, tones map[status.Tone]int) {
+	add := func(tone status.Tone, label string, n int) {
 		if n > 0 || tone == p.Show && tone != "" {
 			p.Filters = append(p.Filters, filter{Label: label + " " + phrase.Count(n), URL: address(p.Query, tone, false), Tone: tone, Current: tone == p.Show})
 		}
 	}
 	add("", "all", n)
-	add(syncer.ToneTrouble, "need attention", tones[syncer.ToneTrouble])
-	add(syncer.ToneBusy, "on the way", tones[syncer.ToneBusy])
-	add(syncer.ToneGood, "up to date", tones[syncer.ToneGood])
-	add(syncer.ToneQuiet, "waiting", tones[syncer.ToneQuiet])
+	add(status.ToneTrouble, "need attention", tones[status.ToneTrouble])
+	add(status.ToneBusy, "on the way", tones[status.ToneBusy])
+	add(status.ToneGood, "up to date", tones[status.ToneGood])
+	add(status.ToneQuiet, "waiting", tones[status.ToneQuiet])
 }

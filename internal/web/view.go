@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Above cardsShown sources, only those in trouble are shown whole (up to
@@ -23,27 +23,27 @@ const (
 // asked is what the address asks for.
 type asked struct {
 	query  string      // part of a name
-	tone   syncer.Tone // only sources of this tone
+	tone   status.Tone // only sources of this tone
 	source string      // only this one, whole
 	all    bool
 }
 
 func askedFor(r *http.Request) asked {
 	q := r.URL.Query()
-	return asked{query: q.Get("q"), tone: syncer.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
+	return asked{query: q.Get("q"), tone: status.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
 }
 
 type view struct {
 	Title    string
 	Headline string
-	Tone     syncer.Tone
+	Tone     status.Tone
 	Also     []matter // what else is the matter
 	Problems []string
 	Warnings []string
 	Facts    []fact
 	Filters  []filter
 	Query    string
-	Show     syncer.Tone
+	Show     status.Tone
 	Search   bool // there are enough sources to search
 	One      bool // one source was asked for
 	Cards    []card
@@ -61,12 +61,12 @@ type fact struct{ Label, Value, Note string }
 // matter is one sentence of what is wrong, in the tone it wants.
 type matter struct {
 	Text, Advice string
-	Tone         syncer.Tone
+	Tone         status.Tone
 }
 
 type filter struct {
 	Label, URL string
-	Tone       syncer.Tone
+	Tone       status.Tone
 	Current    bool
 }
 
@@ -81,7 +81,7 @@ func at(now, t time.Time) moment {
 	return m
 }
 
-func newView(s syncer.Status, about About, a asked) view {
+func newView(s status.Status, about About, a asked) view {
 	sources := judge(s.Sources)
 	p := view{
 		Problems: s.Problems, Warnings: s.Warnings, About: about, Query: a.query, Show: a.tone,
@@ -97,12 +97,12 @@ func newView(s syncer.Status, about About, a asked) view {
 
 // judged is a source with the worst that is the matter with it.
 type judged struct {
-	*syncer.SourceStatus
-	worst syncer.Concern
+	*status.SourceStatus
+	worst status.Concern
 }
 
 // judge puts sources in order, the worst first.
-func judge(sources []syncer.SourceStatus) []judged {
+func judge(sources []status.SourceStatus) []judged {
 	all := make([]judged, len(sources))
 	for i := range sources {
 		all[i] = judged{&sources[i], sources[i].Health()}
@@ -120,7 +120,7 @@ func (p *view) fill(now time.Time, sources []judged, a asked) {
 		if !a.matches(src) {
 			continue
 		}
-		whole := few || a.source != "" || src.worst.Tone() == syncer.ToneTrouble && len(p.Cards) < cardsShown
+		whole := few || a.source != "" || src.worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
 		case whole:
 			p.Cards = append(p.Cards, newCard(now, src.SourceStatus))
@@ -150,7 +150,7 @@ func (a asked) matches(s judged) bool {
 	return q == "" || strings.Contains(strings.ToLower(s.Name), q) || strings.Contains(strings.ToLower(s.BusinessName), q)
 }
 
-func address(query string, tone syncer.Tone, all bool) string {
+func address(query string, tone status.Tone, all bool) string {
 	v := url.Values{}
 	if query != "" {
 		v.Set("q", query)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestFormats(t *testing.T) {
@@ -38,10 +38,10 @@ func TestFormats(t *testing.T) {
 }
 
 func TestHeadline(t *testing.T) {
-	one := func(s ...syncer.SourceStatus) syncer.Status { return syncer.Status{Now: noon, Sources: s} }
+	one := func(s ...status.SourceStatus) status.Status { return status.Status{Now: noon, Sources: s} }
 	tests := []struct {
 		name     string
-		status   syncer.Status
+		status   status.Status
 		problems []string
 		want     string
 	}{
@@ -50,7 +50,7 @@ func TestHeadline(t *testing.T) {
 		{"backfill", one(backfilling()), nil, "Backfill under way, 12 min left."},
 		{"backfill of one", one(healthy("a", "A"), backfilling()), nil, "Backfill of 1 of 2 sources under way, 12 min left."},
 		{"deep run", one(healthy("a", "A"), deep()), nil, "Everything is up to date and proven."},
-		{"starting", one(syncer.SourceStatus{Name: "a", State: syncer.StateStarting}), nil, "Waiting for the first answer."},
+		{"starting", one(status.SourceStatus{Name: "a", State: status.StateStarting}), nil, "Waiting for the first answer."},
 		{"drift", one(drifting()), nil, "90 days differ from the service's totals."},
 		{"one refused", one(refused()), nil, "The service refuses the key."},
 		{"one of two", one(refused(), healthy("a", "A")), nil, "The key of 1 of 2 sources is refused, or may not read all."},
@@ -84,7 +84,7 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("order = %s", got)
 	}
 	bistro := p.Cards[1]
-	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone != syncer.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "The stream products is behind." {
+	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "The stream products is behind." {
 		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.State, bistro.Matters)
 	}
 	corner := p.Cards[0]
@@ -108,19 +108,19 @@ func TestARefusedKeyIsOneSentence(t *testing.T) {
 		t.Errorf("%q", c.Unasked)
 	}
 	s = healthy("ancora", "Ancora Veche") // refused later on: what is held, and since when nothing came, is worth the rows
-	s.State = syncer.StateUnauthorized
+	s.State = status.StateUnauthorized
 	c = newCard(noon, &s)
-	if len(c.Streams) != 9 || c.Unasked != "" || c.Streams[6].State != (badge{"not asked", syncer.ToneQuiet}) {
+	if len(c.Streams) != 9 || c.Unasked != "" || c.Streams[6].State != (badge{"not asked", status.ToneQuiet}) {
 		t.Errorf("%q, %+v", c.Unasked, c.Streams)
 	}
 }
 
 func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
-	s := syncer.Status{Now: noon, Sources: []syncer.SourceStatus{drifting()}}
+	s := status.Status{Now: noon, Sources: []status.SourceStatus{drifting()}}
 	p := newView(s, About{}, asked{})
 	c := p.Cards[0]
-	if p.Tone != syncer.ToneTrouble || c.State != (badge{"90 days differ", syncer.ToneTrouble}) || p.Title != "! Larder" ||
-		c.Streams[6].State.Tone != syncer.ToneTrouble || c.Streams[4].State != (badge{"12 in quarantine", syncer.ToneTrouble}) {
+	if p.Tone != status.ToneTrouble || c.State != (badge{"90 days differ", status.ToneTrouble}) || p.Title != "! Larder" ||
+		c.Streams[6].State.Tone != status.ToneTrouble || c.Streams[4].State != (badge{"12 in quarantine", status.ToneTrouble}) {
 		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.State, c.Streams)
 	}
 	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
@@ -135,31 +135,31 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	a, b := healthy("a", "A"), healthy("b", "A")
 	b.BusinessID = a.BusinessID // two keys of one restaurant: its rows are there once
-	p := newView(syncer.Status{Now: noon, CountedAt: noon.Add(-20 * time.Second), Sources: []syncer.SourceStatus{a, b}}, About{}, asked{})
+	p := newView(status.Status{Now: noon, CountedAt: noon.Add(-20 * time.Second), Sources: []status.SourceStatus{a, b}}, About{}, asked{})
 	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Streams[6].Rows != "48,211" {
 		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[6])
 	}
 	// Two keys of one restaurant that read different lists, and one of another: whichever
 	// is shown first, each list counts once.
 	menu, sales, other := healthy("menu", "A"), healthy("sales", "A"), healthy("other", "B")
-	held := func(name string, n uint64) syncer.StreamStatus {
-		return syncer.StreamStatus{Name: name, State: syncer.StateRunning, Rows: &n}
+	held := func(name string, n uint64) status.StreamStatus {
+		return status.StreamStatus{Name: name, State: status.StateRunning, Rows: &n}
 	}
-	off := syncer.StreamStatus{Name: "products", State: syncer.StateOff}
-	menu.Streams = []syncer.StreamStatus{held("locations", 2), held("products", 100)}
-	sales.Streams = []syncer.StreamStatus{held("locations", 2), off, held("sales_orders", 5000)}
-	other.Streams, other.BusinessID, sales.BusinessID = []syncer.StreamStatus{held("products", 30)}, "b2", menu.BusinessID
-	for _, worst := range []*syncer.SourceStatus{&menu, &sales, &other} {
+	off := status.StreamStatus{Name: "products", State: status.StateOff}
+	menu.Streams = []status.StreamStatus{held("locations", 2), held("products", 100)}
+	sales.Streams = []status.StreamStatus{held("locations", 2), off, held("sales_orders", 5000)}
+	other.Streams, other.BusinessID, sales.BusinessID = []status.StreamStatus{held("products", 30)}, "b2", menu.BusinessID
+	for _, worst := range []*status.SourceStatus{&menu, &sales, &other} {
 		was := worst.State
-		worst.State = syncer.StateUnreachable
-		p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{menu, sales, other}}, About{}, asked{})
+		worst.State = status.StateUnreachable
+		p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{menu, sales, other}}, About{}, asked{})
 		if p.Cards[0].Name != worst.Name || p.Facts[0].Value != "5,132" {
 			t.Errorf("%s first: %+v", p.Cards[0].Name, p.Facts[0])
 		}
 		worst.State = was
 	}
-	a.Streams = []syncer.StreamStatus{{Name: "products", State: syncer.StateRunning, Written: 5}}
-	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{a}}, About{}, asked{})
+	a.Streams = []status.StreamStatus{{Name: "products", State: status.StateRunning, Written: 5}}
+	p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{a}}, About{}, asked{})
 	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Streams[0].Rows != "–" {
 		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[0])
 	}
@@ -171,7 +171,7 @@ func TestThousandSources(t *testing.T) {
 	if len(p.Cards) != cardsShown || len(p.Lines) != linesShown || p.Hidden != 1000-cardsShown-linesShown {
 		t.Errorf("cards, lines, hidden = %d, %d, %d", len(p.Cards), len(p.Lines), p.Hidden)
 	}
-	if p.Lines[0].State.Tone != syncer.ToneTrouble {
+	if p.Lines[0].State.Tone != status.ToneTrouble {
 		t.Errorf("first line = %+v, want trouble", p.Lines[0])
 	}
 	tests := []struct {
@@ -180,8 +180,8 @@ func TestThousandSources(t *testing.T) {
 		cards, lines int
 	}{
 		{"all", asked{all: true}, cardsShown, 1000 - cardsShown},
-		{"trouble", asked{tone: syncer.ToneTrouble}, cardsShown, 11 - cardsShown},
-		{"busy", asked{tone: syncer.ToneBusy}, 0, 20},
+		{"trouble", asked{tone: status.ToneTrouble}, cardsShown, 11 - cardsShown},
+		{"busy", asked{tone: status.ToneBusy}, 0, 20},
 		{"search", asked{query: "RESTAURANTUL nr. 10", all: true}, 0, 9},
 		{"one", asked{source: "restaurant-0001"}, 1, 0},
 		{"unknown", asked{source: "nobody"}, 0, 0},
@@ -198,14 +198,14 @@ func TestThousandSources(t *testing.T) {
 }
 
 func TestTheWayBackOfTotalsTellsItsDay(t *testing.T) {
-	p := newProgress(&syncer.Progress{Walk: "totals", Pages: 2, Rows: 1840, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+	p := newProgress(&status.Progress{Walk: "totals", Pages: 2, Rows: 1840, Reached: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
 	if p.Text != "1,840 rows, back to 2026-03-01" {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestADeepRunIsShownWithItsForecast(t *testing.T) {
-	p := newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{deep()}}, About{}, asked{})
+	p := newView(status.Status{Now: noon, Sources: []status.SourceStatus{deep()}}, About{}, asked{})
 	daily, products := p.Cards[0].Streams[7].Progress, p.Cards[0].Streams[8].Progress
 	if daily.Percent != 33 || daily.Text != "deep run: 4 of 12 questions · 16 s left" {
 		t.Errorf("%+v", daily)
@@ -213,19 +213,19 @@ func TestADeepRunIsShownWithItsForecast(t *testing.T) {
 	if products.Percent != 100 || products.Text != "deep run: 2 days differ, asked again in 2 min" {
 		t.Errorf("%+v", products)
 	}
-	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != syncer.ToneGood {
+	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != status.ToneGood {
 		t.Errorf("%+v, %+v", f, p.Cards[0].State)
 	}
-	if l := newLine(noon, judge([]syncer.SourceStatus{deep()})[0]); l.Text != products.Text {
+	if l := newLine(noon, judge([]status.SourceStatus{deep()})[0]); l.Text != products.Text {
 		t.Errorf("%+v", l)
 	}
 	again := healthy("ancora", "Ancora Veche")
-	again.Streams[6].Progress = &syncer.Progress{Walk: "full", RequestsLeft: 148, ExpectedLeft: syncer.Seconds(74 * time.Second)}
-	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{again}}, About{}, asked{})
+	again.Streams[6].Progress = &status.Progress{Walk: "full", RequestsLeft: 148, ExpectedLeft: status.Seconds(74 * time.Second)}
+	p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{again}}, About{}, asked{})
 	if f := p.Facts[2]; f.Label != "Full resync" || f.Note != "148 requests to go" {
 		t.Errorf("%+v", f)
 	}
-	p = newView(syncer.Status{Now: noon, Sources: []syncer.SourceStatus{again, deep(), backfilling()}}, About{}, asked{})
+	p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{again, deep(), backfilling()}}, About{}, asked{})
 	if f := p.Facts[2]; f != (fact{"Backfill", "12 min left", "1,430 requests to go"}) {
 		t.Errorf("%+v", f)
 	}
