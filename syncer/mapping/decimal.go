@@ -3,7 +3,7 @@ package mapping
 import (
 	"bytes"
 	"math"
-	"math/bits"
+	"math/big"
 	"strconv"
 
 	"github.com/larder-sync/larder/sinks"
@@ -11,36 +11,37 @@ import (
 
 // Decimals of the column types (DESIGN §4): Decimal(18,2) and Decimal(38,10).
 const (
-	moneyScale    = 2
-	quantityScale = 10
-	moneyLimit    = 1_000_000_000_000_000_000 // 10^18 hundredths
+	moneyScale     = 2
+	moneyDigits    = 18
+	quantityScale  = 10
+	quantityDigits = 38
 )
 
-// quantityLimit is 10^38.
-var quantityLimit = uint128{hi: 0x4b3b4ca85a86c47a, lo: 0x098a224000000000}
-
-const notDecimal = "want a decimal"
+const (
+	notDecimal    = "want a decimal"
+	largeMoney    = "more than 16 digits before the point"
+	largeQuantity = "more than 28 digits before the point"
+	largeInt      = "does not fit in 64 bits"
+)
 
 // parseMoney reads a decimal string into hundredths. Fewer than two decimals
 // keep the value and are taken; more are not cut, they are refused, zeros too.
 func parseMoney(s []byte) (int64, string) {
-	u, negative, reason := parseDecimal(s, moneyScale)
-	if reason != "" {
-		return 0, reason
+	d, ok := split(s, false)
+	if !ok {
+		return 0, notDecimal
 	}
-	if u.hi != 0 || u.lo >= moneyLimit {
-		return 0, "more than 16 digits before the point"
-	}
-	return signed(u.lo, negative), ""
+	n, reason := d.units(moneyScale, moneyDigits, largeMoney)
+	return int64(n.Lo), reason
 }
 
 // parseQuantity reads a decimal string into units of 1e-10.
 func parseQuantity(s []byte) (sinks.Int128, string) {
-	u, negative, reason := parseDecimal(s, quantityScale)
-	if reason != "" {
-		return sinks.Int128{}, reason
+	d, ok := split(s, false)
+	if !ok {
+		return sinks.Int128{}, notDecimal
 	}
-	return quantity(u, negative)
+	return d.units(quantityScale, quantityDigits, largeQuantity)
 }
 
 // parseNumber reads a JSON number into units of 1e-10. Decimals behind the tenth
@@ -52,23 +53,8 @@ func parseNumber(s []byte) (n sinks.Int128, finer bool, reason string) {
 		return sinks.Int128{}, false, notDecimal
 	}
 	finer = d.cut(quantityScale)
-	u, reason := d.units(quantityScale)
-	if reason == "" {
-		n, reason = quantity(u, d.negative)
-	}
+	n, reason = d.units(quantityScale, quantityDigits, largeQuantity)
 	return n, finer, reason
-}
-
-func quantity(u uint128, negative bool) (sinks.Int128, string) {
-	if !u.less(quantityLimit) {
-		return sinks.Int128{}, "more than 28 digits before the point"
-	}
-	if negative {
-		lo, borrow := bits.Sub64(0, u.lo, 0)
-		hi, _ := bits.Sub64(0, u.hi, borrow)
-		u = uint128{hi: hi, lo: lo}
-	}
-	return sinks.Int128{Lo: u.lo, Hi: int64(u.hi)}, ""
 }
 
 // parseInt reads a JSON number that is whole, also where it is written as 1.0.
@@ -80,52 +66,51 @@ func parseInt(s []byte) (int64, string) {
 	if d.cut(0) {
 		return 0, "want a whole number"
 	}
-	u, reason := d.units(0)
-	if reason != "" {
-		return 0, reason
+	n, reason := d.units(0, len("9223372036854775807"), largeInt)
+	if reason == "" && n.Hi != int64(n.Lo)>>63 { // the sign does not fit beside the digits
+		return 0, largeInt
 	}
-	limit := uint64(math.MaxInt64)
+	return int64(n.Lo), reason
+}
+
+// units is the decimal in units of 10^-scale, of at most so many digits; beyond them the
+// reason is large. The decimals counted are those written, after the exponent.
+func (d *decimal) units(scale, digits int, large string) (n sinks.Int128, reason string) {
+	shift := scale - (len(d.fraction) - d.exponent)
+	if shift < 0 {
+		return n, strconv.Itoa(scale-shift) + " decimals, at most " + strconv.Itoa(scale) + " fit"
+	}
+	if len(d.whole)+len(d.fraction)+shift <= 18 { // nearly all
+		for _, run := range [2][]byte{d.whole, d.fraction} {
+			for _, c := range run {
+				n.Lo = n.Lo*10 + uint64(c-'0')
+			}
+		}
+		n.Lo *= powers[shift]
+	} else {
+		text := bytes.TrimLeft(append(append([]byte{}, d.whole...), d.fraction...), "0")
+		if len(text) == 0 {
+			return n, ""
+		}
+		if len(text)+shift > digits {
+			return n, large
+		}
+		wide, _ := new(big.Int).SetString(string(append(text, bytes.Repeat([]byte{'0'}, shift)...)), 10)
+		n.Lo = new(big.Int).And(wide, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+		n.Hi = new(big.Int).Rsh(wide, 64).Int64()
+	}
 	if d.negative {
-		limit++
+		n.Lo, n.Hi = -n.Lo, ^n.Hi
+		if n.Lo == 0 {
+			n.Hi++
+		}
 	}
-	if u.hi != 0 || u.lo > limit {
-		return 0, "does not fit in 64 bits"
-	}
-	return signed(u.lo, d.negative), ""
+	return n, ""
 }
 
-func signed(u uint64, negative bool) int64 {
-	if negative {
-		return -int64(u)
-	}
-	return int64(u)
-}
-
-// parseDecimal reads [-]digits[.digits] exactly, in units of 10^-scale.
-func parseDecimal(s []byte, scale int) (u uint128, negative bool, reason string) {
-	d, ok := split(s, false)
-	if !ok {
-		return uint128{}, false, notDecimal
-	}
-	u, reason = d.units(scale)
-	return u, d.negative, reason
-}
-
-// units is the decimal in units of 10^-scale, without its sign. The decimals
-// counted are those written, after the exponent.
-func (d *decimal) units(scale int) (u uint128, reason string) {
-	decimals := len(d.fraction) - d.exponent
-	if decimals > scale {
-		return uint128{}, strconv.Itoa(decimals) + " decimals, at most " + strconv.Itoa(scale) + " fit"
-	}
-	u, fits := digits(d.whole, d.fraction)
-	if fits && (u != uint128{}) {
-		u, fits = u.shift(scale - decimals)
-	}
-	if !fits {
-		return uint128{}, "too many digits"
-	}
-	return u, ""
+var powers = [19]uint64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 }
 
 // cut takes off the decimals behind the scale, and reports whether any was not 0.
@@ -197,54 +182,4 @@ func leadingDigits(s []byte) (digits, rest []byte) {
 		}
 	}
 	return s, nil
-}
-
-// digits is the number that two runs of digits make together.
-func digits(whole, fraction []byte) (u uint128, fits bool) {
-	if len(whole)+len(fraction) <= 18 {
-		for _, c := range whole {
-			u.lo = u.lo*10 + uint64(c-'0')
-		}
-		for _, c := range fraction {
-			u.lo = u.lo*10 + uint64(c-'0')
-		}
-		return u, true
-	}
-	for _, run := range [2][]byte{whole, fraction} {
-		for _, c := range run {
-			if u, fits = u.times(10, uint64(c-'0')); !fits {
-				return u, false
-			}
-		}
-	}
-	return u, true
-}
-
-type uint128 struct{ hi, lo uint64 }
-
-func (u uint128) less(v uint128) bool {
-	return u.hi < v.hi || u.hi == v.hi && u.lo < v.lo
-}
-
-// times returns u*f + plus.
-func (u uint128) times(f, plus uint64) (uint128, bool) {
-	carry, lo := bits.Mul64(u.lo, f)
-	over, hi := bits.Mul64(u.hi, f)
-	lo, c := bits.Add64(lo, plus, 0)
-	hi, c2 := bits.Add64(hi, carry, c)
-	return uint128{hi: hi, lo: lo}, over == 0 && c2 == 0
-}
-
-// shift returns u * 10^n for a u that is not zero.
-func (u uint128) shift(n int) (uint128, bool) {
-	fits := n <= 38
-	for ; n > 0 && fits; n -= 18 {
-		u, fits = u.times(powers[min(n, 18)], 0)
-	}
-	return u, fits
-}
-
-var powers = [19]uint64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
-	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 }

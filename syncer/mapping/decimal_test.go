@@ -25,7 +25,7 @@ func TestMoney(t *testing.T) {
 		{"-9999999999999999.99", -999999999999999999, ""},
 		{"10000000000000000.00", 0, "more than 16 digits before the point"},
 		{"184467440737095516.16", 0, "more than 16 digits before the point"},
-		{"340282366920938463463374607431768211456.00", 0, "too many digits"},
+		{"340282366920938463463374607431768211456.00", 0, largeMoney},
 		{"0.001", 0, "3 decimals, at most 2 fit"},
 		{"1.000", 0, "3 decimals, at most 2 fit"},
 		{"", 0, notDecimal}, {"-", 0, notDecimal}, {"+1.00", 0, notDecimal}, {".50", 0, notDecimal}, {"1.", 0, notDecimal},
@@ -46,8 +46,8 @@ func TestQuantity(t *testing.T) {
 		{digits28 + ".9999999999", digits28 + ".9999999999", ""},
 		{"-" + digits28 + ".9999999999", "-" + digits28 + ".9999999999", ""},
 		{"1" + strings.Repeat("0", 28), "", "more than 28 digits before the point"},
-		{"1" + strings.Repeat("0", 29), "", "too many digits"},
-		{strings.Repeat("9", 60), "", "too many digits"},
+		{"1" + strings.Repeat("0", 29), "", largeQuantity},
+		{strings.Repeat("9", 60), "", largeQuantity},
 		{"0.00000000001", "", "11 decimals, at most 10 fit"},
 		{"1.00000000000", "", "11 decimals, at most 10 fit"},
 		{"1e1", "", notDecimal},
@@ -88,8 +88,8 @@ func TestNumber(t *testing.T) {
 		{"0." + strings.Repeat("0", 150_000) + "1e150001", "1.0000000000", false, ""},
 		{"1e27", "1" + strings.Repeat("0", 27) + ".0000000000", false, ""},
 		{"1e28", "", false, "more than 28 digits before the point"},
-		{"1e29", "", false, "too many digits"},
-		{"1e999999999999999999999", "", false, "too many digits"},
+		{"1e29", "", false, largeQuantity},
+		{"1e999999999999999999999", "", false, largeQuantity},
 		{"1e-999999999999999999999", "0.0000000000", true, ""},
 		{"0e999999999999999999999", "0.0000000000", false, ""},
 		{"0.1000000000000000055511151231257827", "0.1000000000", true, ""},
@@ -110,7 +110,7 @@ func TestInt(t *testing.T) {
 		{"0", 0, ""}, {"-0", 0, ""}, {"42", 42, ""}, {"1e3", 1000, ""}, {"1.5e1", 15, ""},
 		{"9223372036854775807", 1<<63 - 1, ""}, {"-9223372036854775808", -1 << 63, ""},
 		{"9223372036854775808", 0, "does not fit in 64 bits"}, {"-9223372036854775809", 0, "does not fit in 64 bits"},
-		{"1e19", 0, "does not fit in 64 bits"}, {"1e40", 0, "too many digits"},
+		{"1e19", 0, "does not fit in 64 bits"}, {"1e40", 0, largeInt},
 		{"1.0", 1, ""}, {"10e-1", 1, ""}, {"-3.000", -3, ""}, {"0.5", 0, "want a whole number"}, {"1e-1", 0, "want a whole number"},
 	} {
 		if got, reason := parseInt([]byte(c.text)); got != c.want || reason != c.reason {
@@ -134,6 +134,7 @@ func TestDecimalsComeBack(t *testing.T) {
 		if reason+numberReason != "" || wide(got).Cmp(units) != 0 || got != number || finer {
 			t.Fatalf("%s: got %s, %q; as a number %s, %t, %q", text, wide(got), reason, wide(number), finer, numberReason)
 		}
+		const moneyLimit = 1e18
 		money := rapid.Int64Range(-moneyLimit+1, moneyLimit-1).Draw(t, "hundredths")
 		text = point(big.NewInt(money), moneyScale)
 		if got, reason := parseMoney([]byte(text)); reason != "" || got != money {

@@ -139,39 +139,11 @@ func calendarDay(s []byte) (int64, string) {
 	if !ok1 || !ok2 || !ok3 || !ok4 || s[4] != '-' || s[7] != '-' {
 		return 0, notDay
 	}
-	year := century*100 + years
-	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+	date := time.Date(int(century*100+years), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
+	if date.Month() != time.Month(month) || date.Day() != int(day) { // it goes on into the next month
 		return 0, noSuchDay
 	}
-	return daysSince1970(year, month, day), ""
-}
-
-func daysIn(year, month int64) int64 {
-	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		return 29
-	}
-	return monthDays[month-1]
-}
-
-var monthDays = [12]int64{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-
-// daysSince1970 counts by years that begin in March, so that the leap day is the
-// last of its year.
-func daysSince1970(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	dayOfYear := (153*(month-3)+2)/5 + day - 1
-	const from0000 = 719468 // 0000-03-01 to 1970-01-01
-	return year*365 + floor(year, 4) - floor(year, 100) + floor(year, 400) + dayOfYear - from0000
-}
-
-func floor(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b - 1) / b)
-	}
-	return a / b
+	return date.Unix() / 86_400, ""
 }
 
 func twoDigits(s []byte) (int64, bool) {
