@@ -3,9 +3,7 @@
 // layers (YAML, then environment, then --set). Validation names every problem at once, and secrets
 // do not print.
 //
-// What may live here: options and what makes their values right by themselves.
-// What may not: anything that opens a connection, and anything of the packages that
-// are configured: they take what they need from package app, in their own types.
+// Contents: options and what makes their values right by themselves.
 package config
 
 import (

@@ -6,6 +6,5 @@
 // it to its source, to what is known of Grafana and its ClickHouse plugin (Lint), and
 // run every query.
 //
-// What may live here: what is drawn, from which query, in which words. What may not:
-// anything that reaches a warehouse or a Grafana.
+// Contents: what is drawn, from which query, in which words.
 package dashboards

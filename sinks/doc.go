@@ -1,9 +1,8 @@
 // Package sinks is the contract between the syncer and a warehouse: tables and
 // batches of rows in neutral, columnar form, commits, receipts and state.
 //
-// What may live here: types without a warehouse's dialect, and the rules every
-// sink keeps (package sinktest proves them). What may not: SQL, HTTP, the API of
-// the restaurant, decisions about what to fetch.
+// Contents: types without a warehouse's dialect, and the rules every sink keeps (package sinktest
+// proves them).
 //
 // Data flows one way. The syncer maps a page to a [Batch], puts it into a
 // [Commit] together with the tombstones of that page and the checkpoint that

@@ -1,15 +1,12 @@
 // Package syncer serves sources: it decides which process does, which key is sent, what the
 // key may read, and when each job's turn comes.
 //
-// What may live here: the facade ([Syncer]) with its options, passes and status, and the
-// life of a source. What may not: how a kind of stream is followed (the rooms below), SQL or
-// anything a warehouse knows (package sinks is the contract), HTTP (package api), limits
-// (package budget).
+// Contents: the facade ([Syncer]) with its options, passes and status, and the life of a source.
 //
-// # The rooms
+// # The packages
 //
 // A [Syncer] has sources, and a source (source.go) has streams. They are made from one
-// registry (package registry). A stream's kind decides which room makes it:
+// registry (package registry). A stream's kind decides which package makes it:
 //
 //   - package list: lists with a cursor
 //   - package replace: lists that are replaced as wholes, the key's row, and the menu of each

@@ -1,7 +1,6 @@
 // Command larder mirrors restaurants' data into ClickHouse.
 //
-// What may live here: flags, and how results are shown on a terminal; each command has a file.
-// What may not: what the commands do, which lives in package app.
+// Contents: flags, and how results are shown on a terminal; each command has a file.
 package main
 
 import (

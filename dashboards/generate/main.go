@@ -1,8 +1,7 @@
 // Command generate writes the dashboards of package dashboards into dashboards/ro and
 // dashboards/en: `go run ./dashboards/generate`, which `make docs` does too.
 //
-// What may live here: writing down what Build gives. What may not: anything that Build
-// does not know.
+// Contents: writing down what Build gives.
 package main
 
 import (

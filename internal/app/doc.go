@@ -1,10 +1,7 @@
 // Package app carries out the commands, each in a form that can be tested without a
 // terminal, and runs the daemon.
 //
-// What may live here: the order in which things start and stop, and what each command
-// does. What may not: rules of sync, SQL, pages, flags, and the ways to the warehouse, to a
-// daemon beside and to the keys; those have rooms of their own (internal/warehouse,
-// internal/control, internal/credentials).
+// Contents: the order in which things start and stop, and what each command does.
 //
 // The daemon starts from the outside in: the page's port is bound first (taken:
 // the start fails before anything has happened), then the engine is opened, the

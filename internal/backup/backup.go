@@ -1,8 +1,7 @@
 // Package backup keeps the folders that backups of an embedded warehouse consist of.
 //
-// What may live here: which folders are backups, the chain of an incremental one, and how a
-// folder is put in its place. What may not: SQL (sinks/clickhouse) and engines
-// (internal/warehouse).
+// Contents: which folders are backups, the chain of an incremental one, and how a folder is put in
+// its place.
 package backup
 
 import (

@@ -1,9 +1,7 @@
 // Package cookbook reads the queries that the documents show, so that tests can
 // run them: docs/cookbook.md with what comes out, and those of the data dictionary.
 //
-// What may live here: finding queries in Markdown, and the tests that run them on a
-// mirrored restaurant. What may not: SQL of its own; what is asked stands in the
-// documents, for people.
+// Contents: finding queries in Markdown, and the tests that run them on a mirrored restaurant.
 package cookbook
 
 import (

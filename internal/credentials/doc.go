@@ -2,6 +2,5 @@
 // keys, the secrets of their webhooks and the key of pseudonyms. Keys and secrets it reads
 // anew every five seconds. It also says which streams the scopes of a key allow.
 //
-// What may not live here: what is asked with a key, and where settings come from (config).
 // No value of a secret is in an error or a log.
 package credentials

@@ -1,7 +1,6 @@
 // Package exit says with which code a command ends (DESIGN §2).
 //
-// What may live here: codes, and errors that any command may end with. What may not: errors of
-// a single package; they bring their code along (ExitCode).
+// Contents: codes, and errors that any command may end with.
 package exit
 
 import (

@@ -3,9 +3,8 @@
 //	docs/data-dictionary.md from a migrated warehouse, in the embedded engine
 //	internal/notices        from the licences of the modules in the binary
 //
-// What may live here: finding out what the code says of itself and writing it
-// down. What may not: text about Larder that the code does not hold. The test
-// fails when a document is stale.
+// Contents: finding out what the code says of itself and writing it down. The test fails when a
+// document is stale.
 package main
 
 import (

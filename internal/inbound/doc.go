@@ -6,6 +6,5 @@
 // passwords ([Passwords]). It limits how many connections a listener holds, and
 // how long one may take to send its request ([Listen]).
 //
-// What may live here: what concerns every HTTP listener, whatever it serves. What
-// may not: routes, answers, anything that knows what Larder stores.
+// Contents: what concerns every HTTP listener, whatever it serves.
 package inbound

@@ -1,8 +1,8 @@
 // Package lifecycle closes what a process has opened, in reverse order, and keeps its loops
 // running.
 //
-// What may live here: the order and the deadlines of clean-ups, waiting that ends with a
-// context, and loops that survive a panic. What may not: anything that is opened.
+// Contents: the order and the deadlines of clean-ups, waiting that ends with a context, and loops
+// that survive a panic.
 package lifecycle
 
 import (

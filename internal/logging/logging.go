@@ -1,6 +1,6 @@
 // Package logging makes the loggers of the commands: text for people, JSON for machines.
 //
-// What may live here: how a line looks. What may not: what is logged.
+// Contents: how a line looks.
 package logging
 
 import (

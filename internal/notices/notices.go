@@ -1,8 +1,7 @@
 // Package notices carries the licences of all that the binary contains, for who has the
 // binary alone (`larder version --notices`).
 //
-// What may live here: the generated text. What may not: how it is made, which is
-// internal/gendocs.
+// Contents: the generated text.
 package notices
 
 import _ "embed" // the text

@@ -1,8 +1,8 @@
 // Package personal decides what is kept of the people who order online (DESIGN R14).
 //
-// What may live here: which fields of an order say something of a person, and what takes
-// their place. What may not: where orders come from, and where they go. It imports nothing of
-// ours, so that whoever asks the API can use it before anybody else sees an order.
+// Contents: which fields of an order say something of a person, and what takes their place. It
+// imports nothing of ours, so that whoever asks the API can use it before anybody else sees an
+// order.
 //
 // # What holds
 //

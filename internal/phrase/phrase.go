@@ -1,8 +1,7 @@
 // Package phrase writes numbers and times the way a person would say them, for the
 // page, the terminal and whatever else people read.
 //
-// What may live here: how a count, a span of time or a list of names is written. What may
-// not: what is said of them, and anything of a mirror.
+// Contents: how a count, a span of time or a list of names is written.
 package phrase
 
 import (

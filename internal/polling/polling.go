@@ -2,10 +2,8 @@
 // in the engine, in the kernel. Nothing tells when it has happened, and no clock of the
 // test can be turned to it.
 //
-// What may live here: asking again until something is so, and for pages; text that is looked
-// at while it is written. What may not: production code, and waiting for a fixed time; what
-// Larder itself times is tested in simulated time (testing/synctest). Nothing but tests
-// imports this.
+// Contents: asking again until something is so, and for pages; text that is looked at while it is
+// written. Nothing but tests imports this.
 package polling
 
 import (

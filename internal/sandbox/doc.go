@@ -9,8 +9,6 @@
 // A request is admitted, its parameters are read, and its route reads a view of the restaurant
 // (readCall) or the restaurant's online orders (onlineCall) and writes the output.
 //
-// What may live here: routes, parameters, errors, cursors, answers, and the
-// truth that tests compare a mirror with. What may not: how a restaurant or an order moves;
-// anything of the syncer or of the client but what package types says of rows, so that a
-// mistake made there is seen here. Nothing here starts a goroutine that outlives its call.
+// Contents: routes, parameters, errors, cursors, answers, and the truth that tests compare a
+// mirror with. Nothing here starts a goroutine that outlives its call.
 package sandbox

@@ -1,8 +1,7 @@
 // Package servicemanager tells the service manager that has started the daemon, as systemd
 // is, how the daemon is.
 //
-// What may live here: sd_notify(3) and the watchdog. What may not: how the daemon is, which
-// it knows itself.
+// Contents: sd_notify(3) and the watchdog.
 package servicemanager
 
 import (

@@ -4,8 +4,7 @@
 // would make one text look like another. Each of them is written as JSON writes it,
 // \u001b for ESC: a JSON text stays valid, and means the same.
 //
-// What may live here: what counts as visible, and how the rest is written. What may
-// not: where it is used.
+// Contents: what counts as visible, and how the rest is written.
 package visible
 
 import (

@@ -1,8 +1,7 @@
 // Package webhooks takes the events of online orders in that the service sends (api.md,
 // "Events"), on a listener of its own.
 //
-// What may live here: who is let in, and what is answered. What may not: what becomes of an
-// order (package syncer), and what of it is kept (package personal).
+// Contents: who is let in, and what is answered.
 //
 // # What holds
 //

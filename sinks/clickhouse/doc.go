@@ -2,9 +2,7 @@
 // the schema with its migrations, the writer with group commit, the state, and
 // the queries that the program itself asks.
 //
-// What may live here: ClickHouse's dialect and everything that knows which table
-// holds what. What may not: the API of the restaurant, decisions about what to
-// fetch, the embedded engine itself (package embedded gives its Dial).
+// Contents: ClickHouse's dialect and everything that knows which table holds what.
 //
 // The way of a commit: [Sink.Write] queues it. The flusher takes everything that is
 // queued and writes the live rows, with one INSERT per table. Then it writes the

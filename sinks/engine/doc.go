@@ -2,12 +2,10 @@
 // (DESIGN §8): it loads libchdb into a process of its own, holds the data folder and runs
 // statements on pools of connections.
 //
-// What may live here: finding and loading the library, the folder's lock, the
-// engine's configuration, and connections. So may what the engine does not notice itself:
-// writes that the disk refused, damaged parts, a folder that was moved. What may not: HTTP
-// and whoever asks over it; that is package server. Nor tables, rows or anything else that
-// knows what Larder stores; that is package clickhouse, which reaches an engine as it
-// reaches any server, through clickhouse-go.
+// Contents: finding and loading the library, the folder's lock, the engine's configuration,
+// connections, and what the engine does not notice itself: writes that the disk refused, damaged
+// parts, a folder that was moved. Package clickhouse reaches an engine as it reaches any server,
+// through clickhouse-go.
 //
 // One process can have one data folder open at a time. Another may be opened
 // after Close; doing so many times over is for tests, since the engine is made to

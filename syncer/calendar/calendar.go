@@ -1,6 +1,6 @@
 // Package calendar knows the days of a restaurant: calendar days in Bucharest.
 //
-// What may live here: days and how they are added. What may not: what is done on a day.
+// Contents: days and how they are added.
 package calendar
 
 import (

@@ -12,6 +12,5 @@
 // is over. Probes that fail come less and less often. What is found out before a probe was
 // due puts it off only for as long as the service asks.
 //
-// What may live here: states, their log lines, the pauses between probes. What may not:
-// requests, keys, streams.
+// Contents: states, their log lines, the pauses between probes.
 package condition

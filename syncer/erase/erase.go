@@ -1,9 +1,7 @@
 // Package erase takes out of the warehouse what it holds of the people who ordered online, and
 // is not to hold (DESIGN R14): after `larder forget`, and after personal_data has changed.
 //
-// What may live here: which stored versions hold too much, and what they are to hold. What may
-// not: what is kept of an order that arrives (package personal), and how a warehouse writes
-// its files anew (package sinks and what implements it).
+// Contents: which stored versions hold too much, and what they are to hold.
 //
 // # What holds
 //

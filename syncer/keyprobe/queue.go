@@ -4,8 +4,7 @@
 // rest of that minute (api.md, "Errors"). The address is the process's, whatever the
 // sources' base URLs, so all sources share one [Queue].
 //
-// What may live here: who may try a key when. What may not: keys, and what is done when
-// one is refused.
+// Contents: who may try a key when.
 package keyprobe
 
 import (

@@ -1,8 +1,7 @@
 // Package lease says which sources this process may serve, where other processes may
 // write to the same warehouse (DESIGN R12).
 //
-// What may live here: claims, beats and fences. What may not: what is done with a source
-// that is held, or lost; its [Owner] does that.
+// Contents: claims, beats and fences.
 //
 // A source is claimed as long as somebody in the process uses it. It is held while the
 // claim of this process is the earliest of those alive, and was seen by all others. Only

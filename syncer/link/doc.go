@@ -6,6 +6,5 @@
 // the place of this one's, brings no row. Keys stay in here: no error and no log line has
 // one.
 //
-// What may live here: keys, lanes, limits. What may not: what is asked, and what follows
-// from an answer.
+// Contents: keys, lanes, limits.
 package link

@@ -1,8 +1,6 @@
 // Package list follows lists with a cursor: walks, checkpoints, full resyncs and sweeps.
 //
-// What may live here: where a walk begins and goes on, what its pages say, what a full
-// resync has not seen. What may not: how rows become commits (package write), and when a
-// walk's turn comes (packages schedule and syncer).
+// Contents: where a walk begins and goes on, what its pages say, what a full resync has not seen.
 //
 // A [List] is walked whole, and rows of locations that the configuration leaves out are dropped
 // on arrival. Its walks (walk.go) are of three kinds: incremental walks, backfills and full

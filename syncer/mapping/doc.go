@@ -1,9 +1,8 @@
 // Package mapping turns the JSON of one row into the columns of a batch.
 //
-// What may live here: what a table looks like, given a type of package types; what
-// a value of each kind may be; what is reported about rows that are bad
-// ([RowError]), deleted ([Tombstone]) or not as api.md says ([DriftItem]). What
-// may not: what is fetched and stored when, versions, a warehouse's types.
+// Contents: what a table looks like, given a type of package types; what a value of each kind may
+// be; what is reported about rows that are bad ([RowError]), deleted ([Tombstone]) or not as
+// api.md says ([DriftItem]).
 //
 // A [Plan] is compiled once from a Go type; a [Mapper] walks the JSON of a row
 // along it, token by token, and appends every value to its vector, without

@@ -1,8 +1,7 @@
 // Package outage says when a failure is to be logged: once when it begins and once when it
 // ends.
 //
-// What may live here: whether a failure is news, and how long it has lasted. What may not:
-// what has failed, the words of the log, and what is done about it.
+// Contents: whether a failure is news, and how long it has lasted.
 //
 // An outage of hours fails at every probe and at every turn of every stream, and a log
 // full of it hides everything else. So what a source's outage explains is not logged for its

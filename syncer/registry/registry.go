@@ -1,8 +1,7 @@
 // Package registry knows every stream: its name, its kind, the scopes that let it be read,
 // the type of its rows, the routes that it is asked with, and the job that asks.
 //
-// What may live here: what can be said of a stream before there is a source. What may not:
-// state, and how a kind of stream is followed.
+// Contents: what can be said of a stream before there is a source.
 //
 // The configuration's list of names, the scopes that `larder check` asks for and the
 // streams of every source are made from this list. The warehouse's tables have the

@@ -1,9 +1,8 @@
 // Package replace follows what is replaced as a whole: a list without a cursor, the key's row,
 // and the menu of each location (DESIGN R10).
 //
-// What may live here: how the parts of such a stream are asked for, what of them has changed, and
-// what has vanished. What may not: how rows become commits (package write), and when a walk's
-// turn comes (packages schedule and syncer).
+// Contents: how the parts of such a stream are asked for, what of them has changed, and what has
+// vanished.
 //
 // A stream has parts: a list without a cursor is one, the menu of each location is one. A walk
 // asks for each part, compares it with the one that is stored by a digest, and writes it when it

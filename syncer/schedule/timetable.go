@@ -1,9 +1,8 @@
 // Package schedule says when each job of a source is due, and when a stream runs next.
 //
-// What may live here: cron forms and intervals (timetable.go), what a change of clocks does to
-// them (clocks.go), how the turns of many sources are spread (turns.go), and when a stream
-// runs next, with the reason (next.go). What may not: what a job does, and how it is found out
-// that there is something to do.
+// Contents: cron forms and intervals (timetable.go), what a change of clocks does to them
+// (clocks.go), how the turns of many sources are spread (turns.go), and when a stream runs next,
+// with the reason (next.go).
 package schedule
 
 import (

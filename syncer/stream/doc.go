@@ -1,10 +1,8 @@
 // Package stream holds what every stream of a source has, whatever its kind, and what a
 // stream knows of its source.
 //
-// What may live here: the state that comes of how walks end, the slots that keep walks
-// apart, the service's clock, the lanes to the API. What
-// may not: what a kind of stream asks for and when (the rooms list, snapshot, menus, totals and
-// reconcile), and how a source is served (package syncer).
+// Contents: the state that comes of how walks end, the slots that keep walks apart, the service's
+// clock, the lanes to the API.
 //
 // # States
 //

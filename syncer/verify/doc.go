@@ -1,7 +1,6 @@
 // Package verify compares every row of the API with what is stored of it. It only reads.
 //
-// What may live here: which rows are compared, when, and what is reported. What may not: what is
-// equal (package mapping), and anything that writes.
+// Contents: which rows are compared, when, and what is reported.
 //
 // A [Pass] compares the streams of its sources, each by its kind: lists (list.go), streams
 // without a cursor (whole.go) and totals (totals.go). Two rows are equal when their JSON means

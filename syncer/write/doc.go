@@ -1,9 +1,7 @@
 // Package write turns rows into commits: what of a page is news, what of it cannot be
 // understood, and which version it has.
 //
-// What may live here: deduplication, quarantine, versions, and the way of a commit to
-// the sink. What may not: what is asked of the API and when (the rooms above), how JSON
-// becomes columns (package mapping), and any other state of a stream.
+// Contents: deduplication, quarantine, versions, and the way of a commit to the sink.
 //
 // # The way of a row
 //

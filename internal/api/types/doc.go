@@ -1,9 +1,8 @@
 // Package types has what the service sends, as Go types: rows, documents and events with the
 // fields that api.md names.
 //
-// What may live here: types and the names of their values. What may not: how they are asked
-// for (package api), and what becomes of them (package mapping). It is the only thing that
-// the sandbox shares with the client and the syncer.
+// Contents: types and the names of their values. It is the only thing that the sandbox shares with
+// the client and the syncer.
 //
 // Struct tags read by package mapping, beside encoding/json's:
 //

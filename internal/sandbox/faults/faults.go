@@ -1,9 +1,8 @@
 // Package faults is what goes wrong with the sandbox on demand: on the way to it, in its
 // answers, in single rows and in webhooks.
 //
-// What may live here: which faults there are, when each strikes, and what one does to a row.
-// What may not: what is served otherwise. How a fault spoils an answer as a whole stands where
-// answers are written.
+// Contents: which faults there are, when each strikes, and what one does to a row. How a fault
+// spoils an answer as a whole stands where answers are written.
 package faults
 
 import (

@@ -1,8 +1,7 @@
 // Package keys is who may ask the sandbox, and how often: API keys with what they may do, and
 // the limits that requests count toward.
 //
-// What may live here: keys, their values, and limits. What may not: requests and answers, and
-// what a key sees of a restaurant.
+// Contents: keys, their values, and limits.
 package keys
 
 import (

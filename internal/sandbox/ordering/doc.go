@@ -7,7 +7,6 @@
 // instant of the sandbox's clock, in order; what is drawn comes from the seed and the number
 // of the order, so steps of any size give the same book.
 //
-// What may live here: orders, menus, checks, prices, and what restaurant and guests do. What
-// may not: HTTP, keys, limits, the delivery of webhooks (a Book tells its events to a
-// function). Nothing here starts a goroutine.
+// Contents: orders, menus, checks, prices, and what restaurant and guests do. Nothing here starts
+// a goroutine.
 package ordering

@@ -1,5 +1,5 @@
-// Package queue is what is to come, by its instant on the sandbox's clock. What may live here:
-// the order of instants. What may not: what happens at one.
+// Package queue is what is to come, by its instant on the sandbox's clock. Contents: the order of
+// instants.
 package queue
 
 import "container/heap"

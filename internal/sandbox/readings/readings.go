@@ -1,5 +1,4 @@
-// Package readings is the choices between what api.md leaves open. What may live here: the
-// choices alone. What may not: what each of them changes, which stands where it is read.
+// Package readings is the choices between what api.md leaves open. Contents: the choices alone.
 package readings
 
 import "time"

@@ -1,5 +1,5 @@
 // Package refusal is why a request to the service is not carried out: the codes of api.md,
-// "Errors". What may live here: codes and details. What may not: how they are answered.
+// "Errors". Contents: codes and details.
 package refusal
 
 import "fmt"

@@ -1,3 +1,3 @@
-// Package seeded is random numbers and hashes that are the same for the same seed. What
-// may live here: arithmetic alone. What may not: what is made of it.
+// Package seeded is random numbers and hashes that are the same for the same seed. Contents:
+// arithmetic alone.
 package seeded

@@ -1,3 +1,3 @@
-// Package units is money, quantities, instants and Bucharest days, and how api.md writes
-// them. What may live here: values and their text. What may not: anything of a restaurant.
+// Package units is money, quantities, instants and Bucharest days, and how api.md writes them.
+// Contents: values and their text.
 package units

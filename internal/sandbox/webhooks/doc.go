@@ -5,6 +5,5 @@
 // when it is told to, in the caller's goroutines: Deliver sends everything that is due and
 // returns when it has been answered.
 //
-// What may live here: signatures, attempts, retries. What may not: what an event says of an
-// order, keys, or which misfortunes strike. Nothing here outlives a call.
+// Contents: signatures, attempts, retries. Nothing here outlives a call.
 package webhooks

@@ -6,6 +6,6 @@
 // of its locations, a Restaurant changes it, a Till takes its online orders, and its timeline
 // moves it.
 //
-// What may live here: the lock of a restaurant, who sees what, and when something happens.
-// What may not: what a row says; HTTP, keys, limits, faults. Nothing here starts a goroutine.
+// Contents: the lock of a restaurant, who sees what, and when something happens. Nothing here
+// starts a goroutine.
 package world

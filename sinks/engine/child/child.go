@@ -1,7 +1,7 @@
 // Package child starts `larder engine`, the program that loads the engine, and ends it.
 //
-// What may live here: how the program is started, what it inherits, what it says, how it ends,
-// and the pauses before it is started again. What may not: what it does.
+// Contents: how the program is started, what it inherits, what it says, how it ends, and the
+// pauses before it is started again.
 package child
 
 import (

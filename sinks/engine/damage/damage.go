@@ -3,8 +3,7 @@
 // what cannot be read out of the tables, so that the rest can, and keeps a record of the
 // rows that are missing until they have been brought back.
 //
-// What may live here: what is asked and reported about parts. What may not: how a connection
-// is made, or when to look.
+// Contents: what is asked and reported about parts.
 package damage
 
 import (

@@ -1,8 +1,7 @@
 // Package enginetest gives tests a real ClickHouse: the embedded engine, one
 // for each test binary, with a database of its own for each test.
 //
-// What may live here: what tests of any package need to reach an engine. What
-// may not: production code; nothing but tests imports this.
+// Contents: what tests of any package need to reach an engine.
 package enginetest
 
 import (

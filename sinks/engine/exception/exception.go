@@ -1,6 +1,5 @@
-// Package exception is errors in the form of ClickHouse: a code, a text, an HTTP status. What
-// may live here: that form, for the engine's errors and the server's own. What may not: what
-// leads to an error.
+// Package exception is errors in the form of ClickHouse: a code, a text, an HTTP status. Contents:
+// that form, for the engine's errors and the server's own.
 package exception
 
 import (

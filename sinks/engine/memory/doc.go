@@ -1,5 +1,4 @@
 // Package memory divides an engine's memory: between statements, merges and caches.
 //
-// What may live here: amounts that follow from one limit. What may not: statements,
-// connections or whoever asks.
+// Contents: amounts that follow from one limit.
 package memory

@@ -1,7 +1,6 @@
 // Package program is `larder engine`: the process that loads the engine, in one of its roles.
 //
-// What may live here: which role it plays, and what holds for all of them. What may not: the
-// roles themselves.
+// Contents: which role it plays, and what holds for all of them.
 package program
 
 import (

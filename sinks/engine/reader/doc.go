@@ -2,6 +2,5 @@
 // process follows the data folder which the daemon writes, can write nothing and reach
 // nothing else (Landlock), and may be lost: whoever starts it starts it again.
 //
-// What may live here: the program, and who starts and watches it. What may not: passwords,
-// names and connections, which are the listener's.
+// Contents: the program, and who starts and watches it.
 package reader

@@ -2,7 +2,6 @@
 // who ask it: the daemon and commands of the same user over a socket in the data folder,
 // readers over TCP.
 //
-// What may live here: listeners, who may come in and with which rights, requests as they
-// arrive and answers as they leave, what readers may have. What may not: how the engine is
-// loaded and run (package engine), and what a statement may do: the kernel and the engine hold that.
+// Contents: listeners, who may come in and with which rights, requests as they arrive and answers
+// as they leave, what readers may have.
 package server

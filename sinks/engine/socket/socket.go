@@ -1,7 +1,6 @@
 // Package socket is Unix sockets that only this user can open.
 //
-// What may live here: listening and dialling, at paths of any length. What may not: what is
-// said on them.
+// Contents: listening and dialling, at paths of any length.
 package socket
 
 import (

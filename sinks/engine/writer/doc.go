@@ -2,6 +2,5 @@
 // engine`, which whoever needs it first starts, and all others connect to. It ends with its
 // starter; whoever is left starts it again when it next connects.
 //
-// What may live here: the program, who starts and watches it, and whether its folder is still
-// there. What may not: what is said over the connections.
+// Contents: the program, who starts and watches it, and whether its folder is still there.
 package writer

@@ -3,6 +3,5 @@
 // does. It can be down, and it can crash like a killed process: then it forgets every
 // commit whose receipt was not resolved.
 //
-// What may live here: that sink and ways to look into it. What may not: anything
-// that production code uses.
+// Contents: that sink and ways to look into it.
 package memsink

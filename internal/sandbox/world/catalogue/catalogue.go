@@ -1,9 +1,8 @@
 // Package catalogue is what an invented restaurant sells: categories, products and their
 // prices, and the editions of the menu that orders refer to.
 //
-// What may live here: all that a category, a product or an allergen says, and how they are
-// invented and changed. What may not: what is sold of them, and what is in stock. The lock of
-// the restaurant guards all of it.
+// Contents: all that a category, a product or an allergen says, and how they are invented and
+// changed. The lock of the restaurant guards all of it.
 package catalogue
 
 import (

@@ -1,8 +1,7 @@
 // Package locations is the places of an invented restaurant: what they are called, when they
 // are open, and whether they take online orders.
 //
-// What may live here: all that a row of /locations says. What may not: any other row, and
-// which key sees which location. The lock of the restaurant guards all of it.
+// Contents: all that a row of /locations says. The lock of the restaurant guards all of it.
 package locations
 
 import (

@@ -1,6 +1,5 @@
 // Package rows is what the lists of an invented restaurant have in common: ids, stamps,
 // tombstones, the order of change, pages, and the truth that a mirror is compared with.
 //
-// What may live here: what holds for the rows of any list. What may not: what a row says.
-// The lock of the restaurant guards all of it.
+// Contents: what holds for the rows of any list. The lock of the restaurant guards all of it.
 package rows

@@ -4,7 +4,6 @@
 // Of an order only what orders and finds it is kept in memory (64 bytes); its content is
 // computed from seed, number and revision whenever it is read.
 //
-// What may live here: orders and their totals, by the rules of api.md. What may not: the rows
-// of other lists, which key sees what, and when something happens. The lock of the restaurant
-// guards all of it.
+// Contents: orders and their totals, by the rules of api.md. The lock of the restaurant guards all
+// of it.
 package sales

@@ -1,8 +1,8 @@
 // Package stock is the ingredients of an invented restaurant: how much there is of each, and
 // what takes and brings it.
 //
-// What may live here: all that an ingredient says, deliveries and counts. What may not: when
-// these happen, and what is sold. The lock of the restaurant guards all of it.
+// Contents: all that an ingredient says, deliveries and counts. The lock of the restaurant guards
+// all of it.
 package stock
 
 import (
