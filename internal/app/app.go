@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
@@ -14,9 +18,14 @@ import (
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/internal/warehouse"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // App carries out the commands for one configuration.
@@ -85,4 +94,47 @@ func (a *App) Check(ctx context.Context, tell func(check.Finding)) error {
 
 func (a *App) checker() check.Checker {
 	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader()}
+}
+
+// newSyncer makes the syncer; all its sources share one pool of connections.
+func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() status.Warehouse) (*syncer.Syncer, error) {
+	client := a.api
+	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
+	client.Transport = transport
+	l.Add("connections to the API", time.Second, func(context.Context) error {
+		transport.CloseIdleConnections()
+		return nil
+	})
+	y, err := syncer.New(syncer.Options{
+		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
+		Process:       a.thisProcess(),
+		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+	})
+	if err != nil {
+		return nil, exit.UsageError(err)
+	}
+	return y, nil
+}
+
+// Through makes a syncer whose requests go another way than the network's.
+func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
+	client := a.api
+	client.Transport = way
+	y, err := syncer.New(syncer.Options{
+		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: a.thisProcess(),
+		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
+	})
+	if err != nil {
+		return nil, exit.UsageError(err)
+	}
+	return y, nil
+}
+
+// thisProcess is how other processes on the same warehouse know this one.
+func (a *App) thisProcess() sinks.Process {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unnamed host"
+	}
+	return sinks.Process{ID: lease.ID(a.Config.Warehouse.DSN.Embedded()), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
 }

@@ -1,22 +1,15 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
@@ -26,11 +19,8 @@ import (
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/internal/webhooks"
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
-	"github.com/larder-sync/larder/syncer/lease"
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Daemon is `larder run` under way.
@@ -185,21 +175,6 @@ func (d *Daemon) bindPage(ctx context.Context) error {
 	return nil
 }
 
-// PageURL is where the status page is; empty: it is off.
-func (d *Daemon) PageURL() string {
-	if d.page == nil {
-		return ""
-	}
-	return d.page.URL()
-}
-
-// QueryURL is where readers ask the embedded warehouse; empty: nowhere.
-func (d *Daemon) QueryURL() string { return d.queryURL }
-
-func (d *Daemon) about() web.About {
-	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL, Lost: d.route.Lost()}
-}
-
 // Serve serves until ctx ends or something fails that cannot be mended by waiting.
 func (d *Daemon) Serve(ctx context.Context) (err error) {
 	var listening sync.WaitGroup
@@ -304,49 +279,6 @@ func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 	return y, err
 }
 
-// newSyncer makes the syncer; all its sources share one pool of connections.
-func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() status.Warehouse) (*syncer.Syncer, error) {
-	client := a.api
-	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
-	client.Transport = transport
-	l.Add("connections to the API", time.Second, func(context.Context) error {
-		transport.CloseIdleConnections()
-		return nil
-	})
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
-		Process:       a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
-	})
-	if err != nil {
-		return nil, exit.UsageError(err)
-	}
-	return y, nil
-}
-
-// Through makes a syncer whose requests go another way than the network's.
-func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
-	client := a.api
-	client.Transport = way
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
-	})
-	if err != nil {
-		return nil, exit.UsageError(err)
-	}
-	return y, nil
-}
-
-// thisProcess is how other processes on the same warehouse know this one.
-func (a *App) thisProcess() sinks.Process {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "an unnamed host"
-	}
-	return sinks.Process{ID: lease.ID(a.Config.Warehouse.DSN.Embedded()), Name: fmt.Sprintf("%s, process %d", host, os.Getpid())}
-}
-
 func (d *Daemon) whenDown(err error) {
 	d.app.TellDown(err)
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
@@ -384,99 +316,6 @@ func (d *Daemon) lookAtKeys(ctx context.Context) {
 			k.Look()
 		}
 	}
-}
-
-func (d *Daemon) setProblem(text string) {
-	d.manager.Says(cmp.Or(text, "Mirroring."))
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.problem = text
-}
-
-func (d *Daemon) setHeld(h *heldRows) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.held = h
-}
-
-func (d *Daemon) problems() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.problem != "":
-		return []string{d.problem}
-	case d.syncer == nil:
-		return []string{"The warehouse is being opened."}
-	default:
-		return nil
-	}
-}
-
-// Status is the syncer's, or before there is one, that of sources that start.
-func (d *Daemon) Status() status.Status {
-	d.mu.Lock()
-	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
-	d.mu.Unlock()
-	s := status.Status{Now: time.Now(), StartedAt: d.started}
-	if y != nil {
-		s = y.Status()
-		held.fill(&s)
-		for i := range s.Sources {
-			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
-		}
-	}
-	s.Warnings = slices.Clone(current.Config.Warnings)
-	for i := range sources {
-		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
-	}
-	s = d.app.WithProblems(s, d.route, problem)
-	if refusal := d.reloader.refusal(); refusal != "" {
-		s.Refused, s.Problems = true, append(s.Problems, refusal)
-	}
-	if y != nil {
-		return s
-	}
-	for i := range sources {
-		s.Sources = append(s.Sources, status.SourceStatus{
-			Name: sources[i].Name, State: status.StateStarting, Since: d.started,
-			Detail: "Waiting for the warehouse.",
-		})
-	}
-	d.warehouse().Mark(&s)
-	return s
-}
-
-// warehouse is what is known of it beside what the walks say.
-func (d *Daemon) warehouse() status.Warehouse {
-	d.mu.Lock()
-	away := d.problem != ""
-	d.mu.Unlock()
-	return status.Warehouse{Unavailable: away, Damaged: d.app.Damages(d.route).Streams()}
-}
-
-// newRegistry is where all metrics go.
-func newRegistry(version string) *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "larder_build_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": version},
-	})
-	build.Set(1)
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
-	return r
-}
-
-// damagedParts tells Prometheus how many there are.
-func (d *Daemon) damagedParts() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
-	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
-}
-
-// engineEnds tells Prometheus how often the engine had to be started again.
-func (d *Daemon) engineEnds() prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "larder_engine_ends_total", Help: "How often the process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
-	}, func() float64 { return float64(d.route.Ends()) })
 }
 
 // tellStop tells that the daemon stops, as soon as ctx ends or when end is called.

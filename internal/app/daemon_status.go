@@ -1,0 +1,121 @@
+package app
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/larder-sync/larder/internal/web"
+	"github.com/larder-sync/larder/syncer/status"
+)
+
+// PageURL is where the status page is; empty: it is off.
+func (d *Daemon) PageURL() string {
+	if d.page == nil {
+		return ""
+	}
+	return d.page.URL()
+}
+
+// QueryURL is where readers ask the embedded warehouse; empty: nowhere.
+func (d *Daemon) QueryURL() string { return d.queryURL }
+
+func (d *Daemon) about() web.About {
+	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL, Lost: d.route.Lost()}
+}
+
+func (d *Daemon) setProblem(text string) {
+	d.manager.Says(cmp.Or(text, "Mirroring."))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.problem = text
+}
+
+func (d *Daemon) setHeld(h *heldRows) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = h
+}
+
+func (d *Daemon) problems() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.problem != "":
+		return []string{d.problem}
+	case d.syncer == nil:
+		return []string{"The warehouse is being opened."}
+	default:
+		return nil
+	}
+}
+
+// Status is the syncer's, or before there is one, that of sources that start.
+func (d *Daemon) Status() status.Status {
+	d.mu.Lock()
+	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
+	d.mu.Unlock()
+	s := status.Status{Now: time.Now(), StartedAt: d.started}
+	if y != nil {
+		s = y.Status()
+		held.fill(&s)
+		for i := range s.Sources {
+			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
+		}
+	}
+	s.Warnings = slices.Clone(current.Config.Warnings)
+	for i := range sources {
+		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
+	}
+	s = d.app.WithProblems(s, d.route, problem)
+	if refusal := d.reloader.refusal(); refusal != "" {
+		s.Refused, s.Problems = true, append(s.Problems, refusal)
+	}
+	if y != nil {
+		return s
+	}
+	for i := range sources {
+		s.Sources = append(s.Sources, status.SourceStatus{
+			Name: sources[i].Name, State: status.StateStarting, Since: d.started,
+			Detail: "Waiting for the warehouse.",
+		})
+	}
+	d.warehouse().Mark(&s)
+	return s
+}
+
+// warehouse is what is known of it beside what the walks say.
+func (d *Daemon) warehouse() status.Warehouse {
+	d.mu.Lock()
+	away := d.problem != ""
+	d.mu.Unlock()
+	return status.Warehouse{Unavailable: away, Damaged: d.app.Damages(d.route).Streams()}
+}
+
+// newRegistry is where all metrics go.
+func newRegistry(version string) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "larder_build_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": version},
+	})
+	build.Set(1)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
+	return r
+}
+
+// damagedParts tells Prometheus how many there are.
+func (d *Daemon) damagedParts() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
+	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
+}
+
+// engineEnds tells Prometheus how often the engine had to be started again.
+func (d *Daemon) engineEnds() prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "larder_engine_ends_total", Help: "How often the process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
+	}, func() float64 { return float64(d.route.Ends()) })
+}
