@@ -108,7 +108,7 @@ type Warehouse struct {
 	// Linux with Landlock keeps readers of `warehouse.http_listen` from every file but the
 	// warehouse's. Where it is missing (macOS, kernels before 5.13, some containers)
 	// `warehouse.http_listen` is refused at the start. With `true` it is served all the same:
-	// readers change nothing, but read every file that Larder may read and make new ones.
+	// readers change nothing, but read every file that Larder may read.
 	HTTPUnconfined bool `koanf:"http_unconfined"`
 	// Rows of all sources and streams wait at most this long for their common INSERT.
 	FlushInterval time.Duration `koanf:"flush_interval"`

@@ -25,7 +25,7 @@ func demoCommand(g *globals) *cobra.Command {
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
 		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page, all in this process. The service shows stock, prices,
+daemon and the status page. The service shows stock, prices,
 menus and sold-out products only as they are now; so that these have a history,
 the last 8 days of them are mirrored first, in seconds. Then it shows the backfill
 with its forecast, prints where to look and which query to try, and keeps running:

@@ -74,7 +74,9 @@ func (a *App) newDaemon() *Daemon {
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}), manager: &servicemanager.Manager{Log: a.Log},
 	}
-	d.registry.MustRegister(d.damagedParts(), d.engineEnds())
+	d.registry.MustRegister(d.damagedParts(),
+		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
+		d.engineEnds("reader", func() int { _, n := d.route.Ends(); return n }))
 	return d
 }
 

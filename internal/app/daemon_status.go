@@ -114,8 +114,9 @@ func (d *Daemon) damagedParts() prometheus.Collector {
 }
 
 // engineEnds tells Prometheus how often the engine had to be started again.
-func (d *Daemon) engineEnds() prometheus.Collector {
+func (d *Daemon) engineEnds(role string, ends func() int) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "larder_engine_ends_total", Help: "How often the process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
-	}, func() float64 { return float64(d.route.Ends()) })
+		Name: "larder_engine_ends_total", Help: "How often a process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
+		ConstLabels: prometheus.Labels{"role": role},
+	}, func() float64 { return float64(ends()) })
 }

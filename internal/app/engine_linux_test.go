@@ -72,7 +72,7 @@ func TestTheEngineIsKilledDuringTheBackfill(t *testing.T) {
 	if _, body := polling.Fetch(t, d.page.URL()+"/"); !strings.Contains(body, "The embedded engine has ended") {
 		t.Errorf("the page says nothing of it:\n%.2000s", body)
 	}
-	if _, metrics := polling.Fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_engine_ends_total %d\n", kills)) {
+	if _, metrics := polling.Fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_engine_ends_total{role=\"writer\"} %d\n", kills)) {
 		t.Errorf("larder_engine_ends_total is not %d", kills)
 	}
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {

@@ -70,7 +70,7 @@ const (
 	rarestGuest = 20 * time.Minute
 )
 
-// Run runs sandbox, engine, daemon and page in this process until ctx ends.
+// Run runs sandbox, daemon and page in this process, and the engine beside it, until ctx ends.
 func Run(ctx context.Context, o Options) (err error) {
 	l := &lifecycle.Cleanups{Log: o.Logger}
 	defer func() { err = errors.Join(err, l.Close()) }()

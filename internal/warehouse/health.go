@@ -45,6 +45,11 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 			s.Problems = append(s.Problems, text)
 		}
 	}
+	if w != nil && w.reader != nil {
+		if text := w.reader.Problem(); text != "" {
+			s.Problems = append(s.Problems, text)
+		}
+	}
 	damage := a.Damages(w).Problems()
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
 	return s

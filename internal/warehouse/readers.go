@@ -83,6 +83,7 @@ func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) 
 	if err != nil {
 		return nil, exit.WarehouseError(err)
 	}
+	w.reader = supervisor
 	l.Add("the reader", 5*time.Second, func(context.Context) error { return supervisor.Close() })
 	return supervisor, nil
 }

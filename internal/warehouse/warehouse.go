@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
 )
 
@@ -34,8 +35,9 @@ type Opener struct {
 
 // Route is how the warehouse is reached.
 type Route struct {
-	engine *writer.Writer // nil when remote
-	queue  int64          // bytes of rows that may wait; 0: queueOf the machine
+	engine *writer.Writer     // nil when remote
+	reader *reader.Supervisor // of warehouse.http_listen; nil for none
+	queue  int64              // bytes of rows that may wait; 0: queueOf the machine
 }
 
 // Reach finds the way to the warehouse. The engine of an embedded one is started, unless
@@ -72,12 +74,16 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 	return &Route{engine: engine, queue: plan.queue}, nil
 }
 
-// Ends is how often the program of the embedded engine has ended by itself.
-func (w *Route) Ends() int {
+// Ends is how often the programs of the embedded engine have ended by themselves: the one that
+// writes, and the one that answers readers.
+func (w *Route) Ends() (writer, readers int) {
 	if w == nil || w.engine == nil {
-		return 0
+		return 0, 0
 	}
-	return w.engine.Ends()
+	if w.reader != nil {
+		readers = w.reader.Ends()
+	}
+	return w.engine.Ends(), readers
 }
 
 // health is nil while the data folder of an embedded warehouse is there.

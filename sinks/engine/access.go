@@ -19,7 +19,7 @@ import (
 // it has Landlock (see ExecConfinedTo).
 const usersConfig = `<clickhouse>
     <!-- Written by Larder at each start; changes made here are lost. -->
-    <profiles><default/></profiles>
+    <profiles><default>{constraints}</default></profiles>
     <quotas><default/></quotas>
     <users>
         <default>
@@ -33,6 +33,12 @@ const usersConfig = `<clickhouse>
     </users>
 </clickhouse>
 `
+
+// WritesFiles is the setting that has a SELECT write a file of any name. A mirror has the kernel
+// for that. Elsewhere a statement cannot set it; a connection could, and the server does not let it.
+const WritesFiles = "output_format_schema"
+
+const writesNoFiles = "<constraints><" + WritesFiles + "><readonly/></" + WritesFiles + "></constraints>"
 
 // everywhere are the grants that do not belong to a database.
 var everywhere = []string{
@@ -53,12 +59,13 @@ func (o Options) databases() []string {
 }
 
 // writeUsers writes the file that says what the engine's user may do.
-func writeUsers(path string, grants []string) error {
+func writeUsers(path string, grants []string, constraints string) error {
 	var list strings.Builder
 	for _, grant := range grants {
 		list.WriteString("\n                <query>" + escaped(grant) + "</query>")
 	}
-	return os.WriteFile(path, []byte(strings.Replace(usersConfig, "{grants}", list.String(), 1)), 0o600)
+	text := strings.NewReplacer("{grants}", list.String(), "{constraints}", constraints).Replace(usersConfig)
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 // grants are those of the engine's user on all of the databases.

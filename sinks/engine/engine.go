@@ -17,6 +17,7 @@ import (
 // Engine is a ClickHouse that runs inside this process, on one data folder.
 type Engine struct {
 	path    string
+	spare   int64 // see explained
 	log     *slog.Logger
 	lib     *native
 	folder  *Folder  // nil: it is a mirror, which keeps nothing
@@ -63,7 +64,7 @@ func Open(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{path: path, log: o.Logger, lib: lib, folder: folder, databases: o.databases()}
+	e := &Engine{path: path, spare: spareDisk, log: o.Logger, lib: lib, folder: folder, databases: o.databases()}
 	if err := e.openFolder(o, limit); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}

@@ -44,7 +44,7 @@ func OpenMirror(o *MirrorOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{path: o.data(), log: o.Logger, lib: lib, databases: o.Databases}
+	e := &Engine{path: o.data(), spare: spareOfReaders, log: o.Logger, lib: lib, databases: o.Databases}
 	if err := e.start(filepath.Join(o.conf(), mirrorConfigName), limit); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,9 @@ func copyCatalogue(writer, scratch, database string) error {
 		if err != nil {
 			return err
 		}
-		tables[filepath.Base(file)] = mirrored(string(text))
+		if text, ok := mirrored(string(text)); ok {
+			tables[filepath.Base(file)] = text
+		}
 	}
 	return writeDatabase(scratch, database, string(made), uuid, tables)
 }
@@ -189,21 +191,26 @@ const (
 	partsView     = "ATTACH VIEW _ UUID '1a4de400-0000-4000-8000-000000000002'\n(\n    `path` String\n)\nSQL SECURITY NONE\nAS SELECT path\nFROM system.parts\nWHERE active\n"
 )
 
-// mirrored is the ATTACH statement of a table as a mirror has it. The engine writes each
+// mirrored is the ATTACH statement of a table or view as a mirror has it. The engine writes each
 // clause on a line of its own, and line ends within texts as \n. A view may be asked by who
 // may not ask the tables that it reads. (A row filter on those would not hold for it: a
-// reader with one needs its grants on the tables, and views as they are.)
-func mirrored(attach string) string {
-	if !strings.Contains(attach, "MergeTree") {
-		return strings.Replace(attach, "\n)\n", "\n)\nSQL SECURITY NONE\n", 1)
+// reader with one needs its grants on the tables, and views as they are.) Only tables of the
+// MergeTree family can be followed: ok is false for others, which a mirror does not have.
+func mirrored(attach string) (text string, ok bool) {
+	if strings.HasPrefix(attach, "ATTACH VIEW ") {
+		return strings.Replace(attach, "\n)\n", "\n)\nSQL SECURITY NONE\n", 1), true
 	}
 	lines := strings.Split(strings.TrimSuffix(attach, "\n"), "\n")
 	for i, line := range lines {
-		if rest, ok := strings.CutPrefix(line, "SETTINGS "); ok {
+		if engine, found := strings.CutPrefix(line, "ENGINE = "); found {
+			name, _, _ := strings.Cut(engine, "(")
+			ok = strings.HasSuffix(strings.TrimSpace(name), "MergeTree") && strings.HasPrefix(attach, "ATTACH TABLE ")
+		}
+		if rest, found := strings.CutPrefix(line, "SETTINGS "); found {
 			lines[i] = "SETTINGS storage_policy = 'mirror', refresh_parts_interval = 1, " + rest
 		}
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return strings.Join(lines, "\n") + "\n", ok
 }
 
 // mirrorConfig is the configuration of a mirror's engine. The disk is found read-only by
@@ -213,16 +220,22 @@ const mirrorConfig = `<clickhouse>
     <logger>
         <console>false</console>
     </logger>
-    <tmp_path>{scratch}/tmp/</tmp_path>
+    <tmp_policy>scratch</tmp_policy>
     <storage_configuration>
         <disks>
             <mirror>
                 <type>local</type>
                 <path>{writer}/</path>
             </mirror>
+            <scratch>
+                <type>local</type>
+                <path>{scratch}/tmp/</path>
+                <keep_free_space_bytes>{spare}</keep_free_space_bytes>
+            </scratch>
         </disks>
         <policies>
             <mirror><volumes><main><disk>mirror</disk></main></volumes></mirror>
+            <scratch><volumes><main><disk>scratch</disk></main></volumes></scratch>
         </policies>
     </storage_configuration>
     <local_disk_check_period_ms>1000</local_disk_check_period_ms>
@@ -232,7 +245,7 @@ const mirrorConfig = `<clickhouse>
 
 func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
 	users := filepath.Join(o.conf(), "users.xml")
-	if err := writeUsers(users, o.grants()); err != nil {
+	if err := writeUsers(users, o.grants(), ""); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(o.data(), "tmp"), 0o700); err != nil {
@@ -240,7 +253,7 @@ func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
 	}
 	text := strings.NewReplacer(
 		"{users}", escaped(users), "{scratch}", escaped(o.data()), "{writer}", escaped(o.Writer),
-		"{memory}", number(int64(limit)), "{temporary}", number(TemporaryDisk/4), "{cache}", number(limit.Cache()),
+		"{memory}", number(int64(limit)), "{temporary}", number(TemporaryDisk/4), "{cache}", number(limit.Cache()), "{spare}", number(spareOfReaders),
 	).Replace(mirrorConfig)
 	return os.WriteFile(filepath.Join(o.conf(), mirrorConfigName), []byte(text), 0o600)
 }

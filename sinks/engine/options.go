@@ -29,8 +29,12 @@ type Options struct {
 	Memory int64
 }
 
-// spareDisk is what inserts and merges leave free on the disk.
-const spareDisk = 128 << 20
+// What is left free on the disk, by inserts and merges, and by what readers' statements put aside:
+// these end first.
+const (
+	spareDisk      = 128 << 20
+	spareOfReaders = 512 << 20
+)
 
 // BackupFolder is where, in the data folder, the engine writes backups and reads them: it
 // may be confined to that folder. What a finished backup consists of is moved out of it.
@@ -125,7 +129,7 @@ const memoryConfig = `    <max_server_memory_usage>{memory}</max_server_memory_u
 
 func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) {
 	users := filepath.Join(folder, "larder-engine-users.xml")
-	if err := writeUsers(users, o.grants()); err != nil {
+	if err := writeUsers(users, o.grants(), writesNoFiles); err != nil {
 		return "", Unwritable(folder, err)
 	}
 	path := filepath.Join(folder, "larder-engine.xml")

@@ -61,7 +61,7 @@ func (p *Pool) Use(ctx context.Context, database string, settings map[string]str
 	defer runtime.UnlockOSThread()
 	c, err := p.obtain(settings, database)
 	if err != nil {
-		return explained(err, p.engine.path)
+		return explained(err, p.engine.path, p.engine.spare)
 	}
 	// A statement that failed stays with its connection, locks and part of its
 	// answer included, until the next one there: end the connection instead.
@@ -70,7 +70,7 @@ func (p *Pool) Use(ctx context.Context, database string, settings map[string]str
 	defer func() { p.release(c, failed) }()
 	err = f(c)
 	failed = err != nil
-	return explained(err, p.engine.path)
+	return explained(err, p.engine.path, p.engine.spare)
 }
 
 // place waits for the place of one statement, which Use gives back.

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/larder-sync/larder/sinks/engine"
@@ -51,7 +52,7 @@ type Options struct {
 // Process is a program that has said that it answers.
 type Process struct {
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin *os.File
 	said  *relay
 	says  func(string)
 
@@ -97,30 +98,68 @@ func start(o Options) (*Process, <-chan string, error) {
 		return nil, nil, err
 	}
 	p := &Process{cmd: command, said: &relay{log: o.Log}, says: o.Says, ended: make(chan struct{})}
-	p.cmd.Env, p.cmd.Stderr = env, p.said
-	p.cmd.SysProcAttr, p.cmd.ExtraFiles = attributes(), o.Files
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, nil, err
-	}
-	stdout, err := p.cmd.StdoutPipe()
+	p.cmd.Env, p.cmd.SysProcAttr, p.cmd.ExtraFiles = env, attributes(), o.Files
+	ours, theirs, err := sockets(3)
 	if err != nil {
 		return nil, nil, err
 	}
+	p.stdin, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ours[0], theirs[0], theirs[1], theirs[2]
 	lines, begun := make(chan string, 1), make(chan error)
-	go p.run(stdout, lines, begun)
+	go func() {
+		defer closeAll(ours)
+		p.run(ours[1], ours[2], theirs, lines, begun)
+	}()
 	return p, lines, <-begun
+}
+
+// sockets are the two ends of connections between this process and the program. A pipe would be
+// opened again by a statement of the program's (/proc/self/fd/2, in a setting that names a file),
+// which Landlock does not hold: a reader could write into our log. Nobody opens a socket by path.
+func sockets(n int) (ours, theirs []*os.File, err error) {
+	for range n {
+		syscall.ForkLock.RLock()
+		pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err == nil {
+			syscall.CloseOnExec(pair[0])
+			syscall.CloseOnExec(pair[1])
+		}
+		syscall.ForkLock.RUnlock()
+		if err == nil {
+			err = syscall.SetNonblock(pair[0], true)
+			ours = append(ours, os.NewFile(uintptr(pair[0]), "the engine's program"))
+			theirs = append(theirs, os.NewFile(uintptr(pair[1]), "the engine's program"))
+		}
+		if err != nil {
+			closeAll(ours)
+			closeAll(theirs)
+			return nil, nil, fmt.Errorf("make sockets: %w", err)
+		}
+	}
+	return ours, theirs, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // it may be closed
+	}
 }
 
 // run starts the program and waits for its end, on one thread: the kernel ends the program
 // with the thread that has started it.
-func (p *Process) run(stdout io.Reader, lines chan<- string, begun chan<- error) {
+func (p *Process) run(stdout, stderr io.Reader, theirs []*os.File, lines chan<- string, begun chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := p.cmd.Start()
+	closeAll(theirs)
 	begun <- err
 	if err != nil {
 		return
 	}
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		_, _ = io.Copy(p.said, stderr) // an error is an end, too
+	}()
 	answer := ""
 	for read := bufio.NewScanner(stdout); read.Scan(); {
 		switch line := read.Text(); {
@@ -132,6 +171,7 @@ func (p *Process) run(stdout io.Reader, lines chan<- string, begun chan<- error)
 		}
 	}
 	err = p.cmd.Wait()
+	<-logged
 	if len(p.said.stack) > 0 {
 		p.said.log.Error("the engine's program has crashed; report it with the stack", "reason", strings.TrimPrefix(p.said.tail(), ": "), "stack", string(p.said.stack))
 	}

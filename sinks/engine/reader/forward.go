@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,7 +36,7 @@ func forward(transport *http.Transport, w http.ResponseWriter, r *http.Request) 
 	proxy := httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "reader", "reader"
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: a semicolon belongs to the SQL
+			r.Out.URL.RawQuery = withoutPassword(r.In.URL.RawQuery)
 			for _, name := range []string{"Authorization", "X-ClickHouse-User", "X-ClickHouse-Key", "Cookie"} {
 				r.Out.Header.Del(name)
 			}
@@ -52,6 +54,17 @@ func forward(transport *http.Transport, w http.ResponseWriter, r *http.Request) 
 	}
 	proxy.ServeHTTP(w, r)
 	return answered
+}
+
+// withoutPassword is a query string without who asks; the rest is as it came, since a semicolon
+// belongs to the SQL.
+func withoutPassword(query string) string {
+	pairs := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		return err == nil && (name == "user" || name == "password")
+	})
+	return strings.Join(pairs, "&")
 }
 
 // received is the body of a request. It keeps why it could not be read.
@@ -80,7 +93,7 @@ func (b *received) broken() error {
 
 // refuseFor refuses a statement that may be sent again after a while.
 func refuseFor(w http.ResponseWriter, wait time.Duration, why string) {
-	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(wait.Seconds()))))
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
 	refuse(w, exception.Refuse(exception.TooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "%s. Try again later", why))
 }
 
@@ -93,8 +106,8 @@ func refuse(w http.ResponseWriter, e *exception.Exception) {
 }
 
 // Unconfined hands requests to the writer, where the kernel cannot confine a reader
-// (warehouse.http_unconfined). The engine lets them change nothing (readonly = 2). They read
-// what Larder's user may read, and INTO OUTFILE makes files where that user may.
+// (warehouse.http_unconfined). Only statements that read are taken (readonly = 2). They read
+// what Larder's user may read.
 func Unconfined(dial func(ctx context.Context, address string) (net.Conn, error), database, zone string) http.Handler {
 	transport := transportTo(dial)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -46,3 +46,31 @@ func TestWhoseFaultItIs(t *testing.T) {
 		}
 	}
 }
+
+// The process gets no password, in whichever way it came; the rest of the address is as it was.
+func TestNoPasswordIsHandedOn(t *testing.T) {
+	got := make(chan *http.Request, 1)
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r }))
+	defer backend.Close()
+	transport := transportTo(func(ctx context.Context, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", backend.Listener.Addr().String())
+	})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { forward(transport, w, r) }))
+	defer front.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+"/?user=a&query=SELECT+1;&pass%77ord=geheim&max_threads=1", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth("a", "geheim")
+	request.Header.Set("X-ClickHouse-Key", "geheim")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	r := <-got
+	if r.URL.RawQuery != "query=SELECT+1;&max_threads=1" || len(r.Header["Authorization"])+len(r.Header["X-Clickhouse-Key"]) > 0 {
+		t.Errorf("handed on: %s %v", r.URL.RawQuery, r.Header)
+	}
+}

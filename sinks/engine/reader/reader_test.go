@@ -40,6 +40,11 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldLogging(t, t.Output())
+}
+
+func newWorldLogging(t testing.TB, log io.Writer) *world {
+	t.Helper()
 	ctx := t.Context()
 	w := &world{t: t}
 	var err error
@@ -56,7 +61,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.reader, err = reader.Start(reader.Options{
-		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Log:    slog.New(slog.NewTextHandler(log, nil)),
 		Orders: reader.Orders{Mirror: engine.MirrorOptions{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}, Zone: "Europe/Bucharest"},
 	})
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/engine/child"
@@ -29,8 +31,10 @@ type Options struct {
 }
 
 const (
-	renewPause  = 10 * time.Second // before a program that could not be renewed is tried again
-	strikeTime  = time.Minute      // in which ends of the program count against an address
+	renewPause  = 10 * time.Second // from one renewal of the program to the next, after the first few
+	renewals    = 3
+	longPause   = 5 * time.Second // before a program that ends again and again is started again
+	strikeTime  = time.Minute     // in which ends of the program count against an address
 	mostStrikes = 3
 	banTime     = time.Minute
 	leftTime    = 10 * time.Second // in which a statement that was not answered whole may still end the program
@@ -38,18 +42,23 @@ const (
 
 // Supervisor keeps one reader running and hands requests to it.
 type Supervisor struct {
-	o       Options
-	dir     string   // of the scratch folders
-	lock    *os.File // says that dir is in use
-	started int
-	stop    context.CancelFunc
-	stopped context.Context
-	running sync.WaitGroup
-	renew   chan struct{} // another program should take the place of the one that runs
-	ready   chan struct{} // closed when the first answers
+	o        Options
+	dir      string   // of the scratch folders
+	lock     *os.File // says that dir is in use
+	started  int
+	leaving  *process // that another has taken the place of; it may have ended
+	stop     context.CancelFunc
+	stopped  context.Context
+	running  sync.WaitGroup
+	renewals *rate.Limiter
+	renew    chan struct{} // another program should take the place of the one that runs
+	ready    chan struct{} // closed when the first answers
 
 	mu      sync.Mutex
-	current *process // nil while there is none
+	current *process  // nil while there is none
+	again   time.Time // when another is started, while there is none
+	ends    child.Ends
+	failure error // why the last start failed; nil: it did not
 	strikes map[netip.Prefix][]time.Time
 }
 
@@ -76,6 +85,7 @@ func Start(o Options) (*Supervisor, error) {
 	}
 	s := &Supervisor{
 		o: o, dir: dir, lock: lock, strikes: map[netip.Prefix][]time.Time{}, renew: make(chan struct{}, 1), ready: make(chan struct{}),
+		ends: child.Ends{Longest: longPause}, renewals: rate.NewLimiter(rate.Every(renewPause), renewals),
 	}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	s.running.Go(s.supervise)
@@ -92,11 +102,33 @@ func (s *Supervisor) Close() error {
 	return errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 }
 
+// Ends is how often the program has ended by itself, or could not be started.
+func (s *Supervisor) Ends() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ends.Count
+}
+
+// Problem says that readers are not answered, or not as they should be; empty: they are.
+func (s *Supervisor) Problem() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.ends.Recent()
+	switch {
+	case s.failure != nil && s.current == nil:
+		return fmt.Sprintf("Nobody who asks at warehouse.http_listen is answered: the process for it could not be started, and is tried again. %v", s.failure)
+	case s.failure != nil:
+		return fmt.Sprintf("Who asks at warehouse.http_listen sees tables and views as they were: the process for it could not be renewed, and is tried again. %v", s.failure)
+	case n >= child.TooOften:
+		return fmt.Sprintf("The process that answers at warehouse.http_listen has ended %d times within ten minutes, and is started again each time. The log says under whose statements. The last reason: %v", n, s.ends.Last)
+	}
+	return ""
+}
+
 // supervise starts the program, and again when it ends, until Close. One that ends again and
-// again waits for ever longer.
+// again waits for longer.
 func (s *Supervisor) supervise() {
-	var pauses child.Pauses
-	p, begun := s.begin(&pauses), time.Now()
+	p, begun := s.begin(), time.Now()
 	if p != nil {
 		close(s.ready)
 	}
@@ -107,49 +139,71 @@ func (s *Supervisor) supervise() {
 			p.Kill()
 			return
 		case <-s.renew:
+			if turn := s.renewals.Reserve(); turn.Delay() > 0 {
+				time.AfterFunc(turn.Delay(), s.stale)
+				turn.Cancel()
+				continue
+			}
 			p, begun = s.renewed(p), time.Now()
 		case <-p.Ended():
 			s.put(nil)
 			s.blame(p)
-			pause := pauses.Next(time.Since(begun))
+			pause := s.ended(time.Since(begun), p.Err())
 			s.o.Log.Info("reader: the process is started again", "in", pause)
 			if !lifecycle.Pause(s.stopped, pause) {
 				return
 			}
-			p, begun = s.begin(&pauses), time.Now()
+			p, begun = s.begin(), time.Now()
 		}
 	}
 }
 
+// ended notes an end, or a start that failed. It returns the pause before the next start.
+func (s *Supervisor) ended(ran time.Duration, why error) (pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pause = s.ends.Add(ran, why)
+	s.again = time.Now().Add(pause)
+	return pause
+}
+
 // begin starts the program, until it answers or the supervisor is closed: then it returns nil.
-func (s *Supervisor) begin(pauses *child.Pauses) *process {
+func (s *Supervisor) begin() *process {
 	for {
 		p, err := s.start()
 		if err == nil {
 			s.put(p)
 			return p
 		}
-		pause := pauses.Next(0)
-		if s.stopped.Err() == nil {
-			s.o.Log.Error("reader: it could not be started; trying again", "error", err, "in", pause)
+		if s.stopped.Err() != nil {
+			return nil
 		}
+		pause := s.ended(0, err)
+		s.failed(err)
+		s.o.Log.Error("reader: it could not be started; trying again", "error", err, "in", pause)
 		if !lifecycle.Pause(s.stopped, pause) {
 			return nil
 		}
 	}
 }
 
-// renewed has another program take the place of one, which ends with its last request.
+// renewed has another program take the place of one, which ends with its last request. At most
+// two run: the one that is still leaving is ended.
 func (s *Supervisor) renewed(p *process) *process {
+	if s.leaving != nil {
+		s.leaving.Kill()
+	}
 	next, err := s.start()
 	if err != nil {
 		if s.stopped.Err() == nil {
-			s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err, "again in", renewPause)
-			time.AfterFunc(renewPause, s.stale)
+			s.failed(err)
+			s.o.Log.Warn("reader: it could not be renewed; tables and views are as before", "error", err)
+			s.stale()
 		}
 		return p
 	}
 	s.put(next)
+	s.leaving = p
 	s.running.Go(func() {
 		idle := make(chan struct{})
 		go func() { p.requests.Wait(); close(idle) }()
@@ -161,6 +215,12 @@ func (s *Supervisor) renewed(p *process) *process {
 		p.Kill()
 	})
 	return next
+}
+
+func (s *Supervisor) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = err
 }
 
 // stale has the program renewed.
@@ -175,6 +235,9 @@ func (s *Supervisor) put(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = p
+	if p != nil {
+		s.failure = nil
+	}
 }
 
 // start starts a program in a scratch folder of its own, and waits until it answers.
@@ -274,7 +337,7 @@ func (s *Supervisor) take(a *asking) (p *process, wait time.Duration, why string
 		return nil, wait, "Statements of this address have ended the reading process several times within a minute"
 	}
 	if s.current == nil {
-		return nil, time.Second, "The reading process is being started again"
+		return nil, max(time.Second, time.Until(s.again)), "The reading process is being started again"
 	}
 	s.current.asked[a] = true
 	s.current.requests.Add(1)

@@ -102,7 +102,7 @@ func (s *Server) run(ctx context.Context, a *answer, q *request) error {
 		return err
 	}
 	if head, inserts := sqltext.ParseInsert(q.text); inserts {
-		if s.readers != nil || q.get {
+		if s.onlyReads(q) || q.get {
 			return exception.Readonly("Cannot execute query in readonly mode: use POST and the data folder's owner's rights to insert")
 		}
 		return s.insert(ctx, a, q, head)
@@ -138,7 +138,7 @@ func (s *Server) execute(ctx context.Context, a *answer, q *request, c *engine.C
 	}
 	if parsed.Class != engine.Reading {
 		switch {
-		case s.readers != nil: // the engine itself would stop others' statements, and make files in the scratch folder
+		case s.onlyReads(q): // the engine itself would stop others' statements, and make files in the scratch folder
 			return exception.Readonly("Cannot execute query in readonly mode: only what reads is taken here. Settings stand in the address or behind SETTINGS, the database in the address (database=)")
 		case q.get:
 			return exception.Readonly("Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries")

@@ -136,6 +136,13 @@ func (s *Server) readOnly(q *request) {
 	}
 }
 
+// onlyReads reports whether a request is a reader's: of a mirror, or by its setting. The setting
+// alone lets INTO OUTFILE, KILL and SYSTEM through.
+func (s *Server) onlyReads(q *request) bool {
+	readonly := q.settings["readonly"]
+	return s.readers != nil || readonly != "" && readonly != "0"
+}
+
 // stopGrace is how long a statement may take to stop once nobody waits for it any more.
 const stopGrace = 5 * time.Second
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/exception"
 	"github.com/larder-sync/larder/sinks/engine/sqltext"
 )
@@ -138,7 +139,7 @@ func (s *Server) takeSettings(q *request, values url.Values) error {
 		case isParam:
 			q.params[param] = value
 		case transport[name]:
-		case !s.settings[name]:
+		case !s.settings[name] || name == engine.WritesFiles && s.readers == nil:
 			return exception.Refuse(exception.UnknownSetting, "UNKNOWN_SETTING", "Unknown setting '%s'", name)
 		case strings.ContainsRune(value, 0):
 			return exception.Refuse(exception.BadArguments, "BAD_ARGUMENTS", "The value of setting '%s' cannot be read", name)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,8 +35,6 @@ const (
 	lookEvery  = 5 * time.Second  // how often the program is asked whether it answers
 	// longSilence is after how long without an answer the program is taken to hang.
 	longSilence = 30 * time.Second
-	recently    = 10 * time.Minute
-	tooOften    = 3 // ends within recently that are a problem
 )
 
 // Writer is the way to the engine of a data folder.
@@ -52,11 +49,8 @@ type Writer struct {
 
 	mu      sync.Mutex
 	program *child.Process // nil when another process has started it, or none
-	pauses  child.Pauses
-	next    time.Time   // of the next start
-	ends    []time.Time // of the program, within recently
-	count   int         // of all of them
-	last    error       // why it has ended
+	next    time.Time      // of the next start
+	ends    child.Ends
 }
 
 // Open connects to the engine of a data folder, or starts it. Errors: those of
@@ -144,24 +138,19 @@ func (w *Writer) Health() error {
 func (w *Writer) Ends() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.count
+	return w.ends.Count
 }
 
 // Problem says that the program ends again and again; empty: it does not.
 func (w *Writer) Problem() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.forget()
-	if len(w.ends) < tooOften {
+	n := w.ends.Recent()
+	if n < child.TooOften {
 		return ""
 	}
-	return fmt.Sprintf("The embedded engine has ended %d times within %s, and is started again each time. Rows wait meanwhile, and nothing is lost. The last reason: %v",
-		len(w.ends), recently, w.last)
-}
-
-// forget leaves out the ends that were long ago. The caller holds mu.
-func (w *Writer) forget() {
-	w.ends = slices.DeleteFunc(w.ends, func(at time.Time) bool { return time.Since(at) > recently })
+	return fmt.Sprintf("The embedded engine has ended %d times within ten minutes, and is started again each time. Rows wait meanwhile, and nothing is lost. The last reason: %v",
+		n, w.ends.Last)
 }
 
 // Dial connects to the engine, with full rights, and starts it when nobody has. Its form is
@@ -276,7 +265,7 @@ func (w *Writer) due() (time.Duration, error) {
 	case w.program != nil:
 		return -1, nil
 	case pause > shortPause:
-		return 0, keepsEnding(w.last)
+		return 0, keepsEnding(w.ends.Last)
 	}
 	return max(0, pause), nil
 }
@@ -305,11 +294,8 @@ func (w *Writer) run(program *child.Process, begun time.Time) {
 func (w *Writer) ended(begun time.Time, why error) (pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.program, w.last = nil, why
-	w.count++
-	w.ends = append(w.ends, time.Now())
-	w.forget()
-	pause = w.pauses.Next(time.Since(begun))
+	w.program = nil
+	pause = w.ends.Add(time.Since(begun), why)
 	w.next = time.Now().Add(pause)
 	return pause
 }
