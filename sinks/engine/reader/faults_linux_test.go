@@ -74,8 +74,8 @@ func TestFewReadersRun(t *testing.T) {
 	w := newWorld(t)
 	for i := range 5 { // statements that go on in what they began in
 		go w.ask("SELECT sum(sleepEachRow(1)) FROM numbers(60)", "max_block_size=1&function_sleep_max_microseconds_per_block=100000000")
-		w.write(fmt.Sprintf("CREATE OR REPLACE VIEW larder.changing AS SELECT %d AS x", i))
 		before := processes(t, w.writer.Path())
+		w.write(fmt.Sprintf("CREATE OR REPLACE VIEW larder.changing AS SELECT %d AS x", i))
 		if !polling.For(t.Context(), func() bool {
 			return slices.ContainsFunc(processes(t, w.writer.Path()), func(p string) bool { return !slices.Contains(before, p) })
 		}) {
