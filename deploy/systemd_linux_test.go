@@ -3,11 +3,14 @@
 package deploy
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The unit, as systemd reads it, and what its own judgement of it is: 1.5 of 10 at most
@@ -53,5 +56,40 @@ func TestSystemdBackup(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", filepath.Join(dir, "larder-backup.timer"), filepath.Join(dir, "larder-backup.service")).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// The unit's command removes old backups and what killed ones have left, in a folder that is a link, as
+// systemd makes it for a user of its own, and nothing else.
+func TestSystemdRemovesOldBackups(t *testing.T) {
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "larder-backup")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, days := range map[string]int{
+		"2026-01-01T021500": 16, "2026-01-02T021500": 14, "2026-01-16T021500": 0, "mine": 400,
+		".2026-01-10T021500.unfinished": 2, ".2026-01-16T021501.unfinished": 0,
+	} {
+		path, at := filepath.Join(real, name), time.Now().AddDate(0, 0, -days)
+		if err := errors.Join(os.MkdirAll(filepath.Join(path, "rows"), 0o700), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, command, found := strings.Cut(read(t, "systemd/larder-backup.service"), "\nExecStartPost=")
+	command, _, _ = strings.Cut(command, "\n")
+	if !found {
+		t.Fatalf("the unit removes nothing: %q", command)
+	}
+	args := strings.Fields(strings.NewReplacer("/var/lib/larder-backup", link, "${KEEP_DAYS}", "14", `"`, "").Replace(command))
+	if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	left, err := os.ReadDir(real)
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if want := []string{".2026-01-16T021501.unfinished", "2026-01-02T021500", "2026-01-16T021500", "mine"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("left: %q, want %q; %v", names, want, err)
 	}
 }
