@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,10 +25,10 @@ beside a running daemon, which goes on meanwhile, and without one.
 
 With --base, only what an earlier backup does not have is written. To restore it, the
 earlier one is needed, too: where it was, or beside it. What is written passes through the
-data folder: its disk needs as much free space.
+data folder: its disk needs as much free space. Run it as the owner of that folder.
 
-DIR appears when the backup is complete. One that was interrupted leaves a hidden folder
-that the next one removes. The folder has what the warehouse has of people: only its owner
+DIR appears when the backup is complete. What a killed one has left, larder check reports
+and the next one removes. The folder has what the warehouse has of people: only its owner
 may enter it.
 
 A remote warehouse is backed up by its server.
@@ -37,21 +39,10 @@ reached.`,
   larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			show := newProgress(cmd.Context(), g, syncer.Selection{})
-			defer show.end()
-			a, err := g.loadLogging(true, show.lines(), "warn")
-			if err != nil {
-				return err
-			}
-			began := time.Now()
-			m, err := a.Backup(cmd.Context(), args[0], base, backupProgress(show, began))
-			show.end()
-			if err != nil {
-				return err
-			}
-			p := &printer{out: g.out}
-			p.sentence("Backed up %s to %s: %s in %s.\n", phrase.Plural(m.Rows, "row"), visible.Text(args[0]), config.Size(m.Bytes), time.Since(began).Round(100*time.Millisecond))
-			return p.err
+			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+				m, err := a.Backup(cmd.Context(), args[0], base, progress)
+				return fmt.Sprintf("Backed up %s to %s: %s.", phrase.Plural(m.Rows, "row"), visible.Text(args[0]), config.Size(m.Bytes)), err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "an earlier backup's `folder`: what it has is not written again")
@@ -74,24 +65,32 @@ reached.`,
 		Example: `  larder restore /var/backups/larder/monday`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			show := newProgress(cmd.Context(), g, syncer.Selection{})
-			defer show.end()
-			a, err := g.loadLogging(true, show.lines(), "warn")
-			if err != nil {
-				return err
-			}
-			began := time.Now()
-			m, err := a.Restore(cmd.Context(), args[0], backupProgress(show, began))
-			show.end()
-			if err != nil {
-				return err
-			}
-			p := &printer{out: g.out}
-			p.sentence("Restored %s to %s in %s, as they were at %s. larder run goes on from there.\n",
-				phrase.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), time.Since(began).Round(100*time.Millisecond), m.MadeAt.Format(time.RFC3339))
-			return p.err
+			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+				m, err := a.Restore(cmd.Context(), args[0], progress)
+				return fmt.Sprintf("Restored %s to %s, as they were at %s; larder run goes on from there.",
+					phrase.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), m.MadeAt.Format(time.RFC3339)), err
+			})
 		},
 	}
+}
+
+// withProgress shows how far a backup or a restore is, and prints what it returns.
+func withProgress(ctx context.Context, g *globals, work func(*app.App, func(app.BackupProgress)) (string, error)) error {
+	show := newProgress(ctx, g, syncer.Selection{})
+	defer show.end()
+	a, err := g.loadLogging(true, show.lines(), "warn")
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	done, err := work(a, backupProgress(show, began))
+	show.end()
+	if err != nil {
+		return err
+	}
+	p := &printer{out: g.out}
+	p.sentence("%s It took %s.\n", done, time.Since(began).Round(100*time.Millisecond))
+	return p.err
 }
 
 // backupProgress shows how far it is, and how long the rest takes at this pace.

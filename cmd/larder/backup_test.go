@@ -1,20 +1,56 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
-// stored are answers that a restored warehouse must give again.
-func (h *house) stored() string {
+// remembered are the views of what the API does not remember.
+var remembered = []string{"product_history", "stock_history", "sales_orders_removed", "order_events"}
+
+// stored are answers that a restored warehouse must give again: row by row what only it has.
+func (h *house) stored() (all string) {
 	h.t.Helper()
-	return h.want(0, "", "sql", "--format", "TSV", `SELECT (SELECT (count(), sum(totals_net_sales)) FROM sales_orders), (SELECT count() FROM sales_orders_removed),
-		(SELECT (count(), sum(cityHash64(*))) FROM larder_raw.product_history), (SELECT count() FROM larder_raw.stock_history), (SELECT count() FROM order_events),
+	for _, view := range remembered {
+		rows := h.want(0, "", "sql", "--format", "TSV", "SELECT * FROM "+view+" ORDER BY ALL").out
+		if rows == "" {
+			h.t.Errorf("%s is empty: its rows are not compared", view)
+		}
+		all += view + "\n" + rows
+	}
+	return all + h.want(0, "", "sql", "--format", "TSV", `SELECT (SELECT (count(), sum(totals_net_sales)) FROM sales_orders),
 		(SELECT groupArray(n) FROM (SELECT count() AS n FROM larder_raw.checkpoints FINAL))`).out
+}
+
+// moves changes products and stock, and removes orders.
+func (h *house) moves(products, ingredients, orders int) {
+	h.t.Helper()
+	r := h.Restaurant(0)
+	for i, id := range r.IDs(sandbox.StreamProducts)[:products] {
+		if err := r.EditProduct(id, sandbox.ProductChange{Name: "Altul " + strconv.Itoa(i), Price: int64(1000 + i)}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	for i, id := range r.IDs(sandbox.StreamIngredients)[:ingredients] {
+		if err := r.SetStock(id, int64(1000*i+500)); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	ids := r.IDs(sandbox.StreamSalesOrders)
+	if err := errors.Join(r.Delete(sandbox.StreamSalesOrders, ids[:orders]...), r.UnpayOrder(ids[orders])); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 func (h *house) path(name string) string { return filepath.Join(h.dir, name) }
@@ -30,8 +66,17 @@ func entries(dir string) (names []string) {
 // killed kills a command that is in the middle of its work. One that was faster is done again.
 func (h *house) killed(middle func() bool, clean []string, args ...string) {
 	h.t.Helper()
+	h.interrupted(middle, func(c *exec.Cmd) { _ = c.Process.Kill() }, func(*exec.Cmd) bool { return middle() }, clean, args...)
+}
+
+// interrupted has kill end something while a command is in the middle of its work, until it
+// was done in time, and returns what the command says.
+func (h *house) interrupted(middle func() bool, kill func(*exec.Cmd), inTime func(*exec.Cmd) bool, clean []string, args ...string) string {
+	h.t.Helper()
 	for range 20 {
 		c := h.command(args...)
+		var said bytes.Buffer
+		c.Stderr = &said
 		if err := c.Start(); err != nil {
 			h.t.Fatal(err)
 		}
@@ -44,10 +89,10 @@ func (h *house) killed(middle func() bool, clean []string, args ...string) {
 			case <-time.After(time.Millisecond):
 			}
 		}
-		_ = c.Process.Kill()
+		kill(c)
 		<-ended
-		if middle() {
-			return
+		if inTime(c) {
+			return said.String()
 		}
 		for _, path := range clean {
 			if err := os.RemoveAll(path); err != nil {
@@ -55,15 +100,45 @@ func (h *house) killed(middle func() bool, clean []string, args ...string) {
 			}
 		}
 	}
-	h.t.Fatalf("larder %v was never killed in the middle", args)
+	h.t.Fatalf("larder %v was never interrupted in the middle", args)
+	return ""
+}
+
+// killEngine kills the engine of the data folder.
+func (h *house) killEngine(*exec.Cmd) {
+	text, err := os.ReadFile(h.path("data/" + engine.LockName))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	program, err := os.FindProcess(pid)
+	if err == nil {
+		_ = program.Kill() // it may have ended
+	}
+}
+
+// giveAway makes a user the one who opened the data folder.
+func (h *house) giveAway(user int) {
+	h.t.Helper()
+	if err := os.Chown(h.path("data/"+engine.LockName), user, user); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHouseOf(t, sandbox.Options{Orders: 50, Days: 5, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
+	guests := h.OnlineOrders(0)
+	guests.Advance(time.Now().UnixMicro())
+	guests.StopGuests()
 	h.configure(quiet + local("embedded:./data"))
 	h.key("main")
 	h.want(4, "there is no data at", "backup", "one")
+	h.want(0, "rows:", "sync")
+	h.moves(3, 3, 2)
 	h.want(0, "rows:", "sync")
 	h.want(0, "Backed up", "backup", "it's one")
 	h.want(2, "there is something at", "backup", "it's one")
@@ -82,17 +157,42 @@ func TestBackupAndRestore(t *testing.T) {
 		outer := h.t
 		h.t = t
 		t.Cleanup(func() { h.t = outer })
+		h.moves(2, 2, 1)
 		h.start("--set", "schedule.incremental=@every 1h", "--set", "schedule.online_orders=@every 1h", "--set", "schedule.snapshots=@every 1h")
+		h.want(0, "", "sync")
+		if os.Geteuid() == 0 { // the rule is for root
+			h.giveAway(1)
+			h.want(4, "have its service do it", "backup", "two", "--base", "it's one")
+			h.giveAway(0)
+		}
 		h.want(0, "Backed up", "backup", "two", "--base", "it's one")
 	})
 	h.want(0, "Backed up", "backup", "three", "--base", "two")
 	before := h.stored()
 
 	// Killed in the middle, neither leaves anything at its place, and the next one goes well.
-	h.killed(func() bool {
-		return len(entries(h.path("data/backup-tmp"))) > 0 && !slices.ContainsFunc(entries(h.dir), func(name string) bool { return strings.Contains(name, "four") })
-	}, []string{h.path("four"), h.path(".four.unfinished")}, "backup", "four")
+	unmade := []string{h.path("four"), h.path(".four.unfinished")}
+	writing := func() bool {
+		parts, err := filepath.Glob(h.path("data/backup-tmp/*/checkpoints"))
+		return err == nil && len(parts) > 0 && !slices.ContainsFunc(entries(h.dir), func(name string) bool { return strings.Contains(name, "four") })
+	}
+	said := h.interrupted(writing, h.killEngine, func(c *exec.Cmd) bool { return c.ProcessState.ExitCode() != 0 }, unmade, "backup", "four")
+	if !strings.Contains(said, "what was written of the backup was removed: start it again") || writing() {
+		t.Errorf("with its engine killed, larder backup says %q and leaves %q", said, entries(h.path("data/backup-tmp")))
+	}
+	h.want(0, "tables are in place", "check")
+	h.killed(writing, unmade, "backup", "four")
 	h.want(2, "is no finished backup", "restore", "four")
+	h.want(0, "! warehouse: a backup did not finish, and has left ", "check")
+	t.Run("a daemon on what a backup has left", func(t *testing.T) {
+		outer := h.t
+		h.t = t
+		t.Cleanup(func() { h.t = outer })
+		h.start()
+		if !strings.Contains(h.log.String(), "a backup did not finish; the next larder backup removes what it left") {
+			t.Errorf("the daemon does not log it:\n%s", h.log)
+		}
+	})
 	h.want(0, "did not finish; what it left is removed", "backup", "four")
 	if err := os.Rename(h.path("data"), h.path("lost")); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/larder-sync/larder/config"
@@ -39,46 +38,50 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	if dir, err = backup.Place(dir, dsn.Dir()); err != nil {
 		return m, exit.UsageError(err)
 	}
-	if base, err = a.baseOf(base); err != nil {
+	if m, err = a.manifestOn(base); err != nil {
 		return m, exit.UsageError(err)
 	}
 	if err := a.Existing(ctx); err != nil {
 		return m, err
 	}
+	if engine.Foreign(dsn.Dir()) != nil {
+		return m, exit.WarehouseError(fmt.Errorf("the data folder %s is another user's, whose engine could not write a backup into a folder of root's: "+
+			"run larder backup as that user, or have its service do it (systemctl start larder-backup)", dsn.Dir()))
+	}
 	err = a.withSink(ctx, func(sink *clickhouse.Sink) (err error) {
 		if err := sink.CheckSchema(ctx); err != nil {
 			return a.Unreachable(err)
 		}
-		m, err = a.backUp(ctx, sink, dir, base, progress)
+		m, err = a.backUp(ctx, sink, dir, m, progress)
 		return err
 	})
 	return m, a.Unreachable(err)
 }
 
-// baseOf is the absolute path of a base, which must be a finished backup.
-func (a *App) baseOf(base string) (string, error) {
+// manifestOn begins the manifest of a backup on a base, which must be a finished one, or empty.
+func (a *App) manifestOn(base string) (m backup.Manifest, err error) {
+	m = backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}
 	if base == "" {
-		return "", nil
+		return m, nil
 	}
-	m, err := backup.Read(base)
+	earlier, err := backup.Read(base)
 	if err != nil {
-		return "", fmt.Errorf("--base: %w", err)
+		return m, fmt.Errorf("--base: %w", err)
 	}
-	if m.Database != a.Config.Warehouse.Database {
-		return "", fmt.Errorf("--base: %s is of the database %q, and warehouse.database is %q", base, m.Database, a.Config.Warehouse.Database)
+	if earlier.Database != m.Database {
+		return m, fmt.Errorf("--base: %s is of the database %q, and warehouse.database is %q", base, earlier.Database, m.Database)
 	}
 	if base, err = filepath.EvalSymlinks(base); err != nil {
-		return "", err
+		return m, err
 	}
-	return filepath.Abs(base)
+	m.BaseMadeAt = earlier.MadeAt
+	m.Base, err = filepath.Abs(base)
+	return m, err
 }
-
-// leftFree is what a backup leaves to the daemon of the data folder's disk, in bytes.
-const leftFree = 256 << 20
 
 // backUp has the engine write below its data folder, to which it may be confined, and moves
 // the result from there.
-func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir, base string, progress func(BackupProgress)) (m backup.Manifest, err error) {
+func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m backup.Manifest, progress func(BackupProgress)) (_ backup.Manifest, err error) {
 	switch running, err := sink.BackupRuns(ctx); {
 	case err != nil:
 		return m, err
@@ -93,51 +96,77 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir, base strin
 	if err := a.removeUnfinished(backup.Unfinished(dir)); err != nil {
 		return m, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work), os.RemoveAll(backup.Unfinished(dir))) }()
+	remove := func() error { return errors.Join(os.RemoveAll(work), os.RemoveAll(backup.Unfinished(dir))) }
+	defer func() { err = errors.Join(err, remove()) }()
 	to := clickhouse.BackupFolders{Claims: filepath.Join(work, "checkpoints"), Rows: filepath.Join(work, "rows")}
-	if base != "" {
-		staged, err := backup.Stage(base, work)
+	if m.Base != "" {
+		staged, err := backup.Stage(m.Base, work)
 		if err != nil {
 			return m, exit.UsageError(err)
 		}
 		to.Base = staged.Rows
 	}
-	rows, bytes, err := sink.Stored(ctx)
-	if err != nil {
+	atMost := uint64(0)
+	if m.Rows, atMost, err = sink.Stored(ctx); err != nil {
 		return m, err
 	}
-	m = backup.Manifest{MadeAt: time.Now().UTC(), Larder: a.version, Database: a.Config.Warehouse.Database, Rows: rows}
-	if m.Base = base; base != "" {
-		earlier, err := backup.Read(base)
-		if err != nil {
-			return m, exit.UsageError(err)
+	if m.Base != "" { // which lacks also the merges that were under way when it was made
+		atMost = min(atMost, backup.SizeSince(filepath.Join(a.Config.Warehouse.DSN.Dir(), "store"), m.BaseMadeAt.Add(-time.Hour)))
+	}
+	if err := enoughFree(work, dir, atMost); err != nil {
+		return m, fmt.Errorf("back up to %s: %w", dir, err)
+	}
+	m.MadeAt = time.Now().UTC()
+	if m, err = a.write(ctx, sink, to, m, dir, atMost, progress); err != nil {
+		err = fmt.Errorf("back up to %s: %w", dir, a.Unreachable(err))
+		if remove() == nil {
+			err = fmt.Errorf("%w; what was written of the backup was removed: start it again", err)
 		}
-		m.BaseMadeAt = earlier.MadeAt
 	}
-	switch free, err := backup.Free(work); {
-	case err != nil:
-		return m, err
-	case base == "" && free < float64(bytes)+leftFree:
-		return m, fmt.Errorf("back up to %s: the disk of %s has %s free, and a backup of %s passes through it: free some space, or write only what is new with --base",
-			dir, work, config.Size(int64(free)), config.Size(int64(bytes)))
+	return m, err
+}
+
+// leftFree is what a backup leaves to the daemon of the data folder's disk, in bytes.
+const leftFree = 256 << 20
+
+// enoughFree refuses a backup of so many bytes that a disk has no space for, and a place that it
+// cannot be put at.
+func enoughFree(work, dir string, bytes uint64) error {
+	way, err := backup.WayTo(dir, work)
+	if err != nil {
+		return err
 	}
-	if base != "" {
-		bytes = 0 // how much of it the base has is not known before
+	here := bytes + leftFree
+	if way == backup.CopiedOnOneDisk {
+		here += bytes
 	}
-	stop := twiceASecond(ctx, func() { progress(BackupProgress{"backup", uint64(backup.Size(to.Rows)), bytes}) })
-	err = sink.Backup(ctx, to)
+	if err = free(work, here); err == nil && way == backup.CopiedToAnother {
+		err = free(filepath.Dir(dir), bytes)
+	}
+	return err
+}
+
+func free(dir string, needed uint64) error {
+	free, err := backup.Free(dir)
+	if err == nil && free < float64(needed) {
+		err = fmt.Errorf("the disk of %s has %s free, and the backup may need %s there: free some space, or write only what is new with --base, on a recent backup",
+			dir, config.Size(int64(free)), config.Size(int64(needed)))
+	}
+	return err
+}
+
+// write has the engine write a backup of at most so many bytes, and moves it to its place.
+func (a *App) write(ctx context.Context, sink *clickhouse.Sink, to clickhouse.BackupFolders, m backup.Manifest, dir string, atMost uint64, progress func(BackupProgress)) (backup.Manifest, error) {
+	stop := twiceASecond(ctx, func() { progress(BackupProgress{"backup", uint64(backup.Size(to.Rows)), atMost}) })
+	err := sink.Backup(ctx, to)
 	stop()
 	if err != nil {
-		return m, fmt.Errorf("back up to %s: %w", dir, err)
+		return m, err
 	}
 	total := uint64(backup.Size(to.Claims) + backup.Size(to.Rows))
 	stop = twiceASecond(ctx, func() { progress(BackupProgress{"copy", uint64(backup.Size(backup.Unfinished(dir))), total}) })
-	m, err = backup.Publish(to, m, dir)
-	stop()
-	if err != nil {
-		err = fmt.Errorf("back up to %s: %w", dir, err)
-	}
-	return m, err
+	defer stop()
+	return backup.Publish(ctx, to, m, dir)
 }
 
 // twiceASecond calls f until the returned function is called.
@@ -153,22 +182,29 @@ func twiceASecond(ctx context.Context, f func()) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// backupFolder makes a folder for the engine to write to, and removes those of backups that
-// were killed. One backup is made at a time.
-func (a *App) backupFolder() (work string, unlock func(), err error) {
+// backupsFolder is where the engine writes backups.
+func (a *App) backupsFolder() (string, error) {
 	data, err := filepath.Abs(a.Config.Warehouse.DSN.Dir())
 	if err == nil {
 		data, err = filepath.EvalSymlinks(data)
 	}
+	return filepath.Join(data, engine.BackupFolder), err
+}
+
+// backupFolder makes a folder for the engine to write to, and removes those of backups that
+// were killed. One backup is made at a time.
+func (a *App) backupFolder() (work string, unlock func(), err error) {
+	parent, err := a.backupsFolder()
 	if err != nil {
 		return "", nil, err
 	}
-	parent := filepath.Join(data, engine.BackupFolder)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", nil, engine.Unwritable(data, err)
+		return "", nil, engine.Unwritable(filepath.Dir(parent), err)
 	}
-	if unlock, err = alone(parent); err != nil {
-		return "", nil, fmt.Errorf("another larder backup of %s is running: wait until it has ended", data)
+	if unlock, err = backup.Lock(parent); errors.Is(err, backup.ErrLocked) {
+		return "", nil, fmt.Errorf("another larder backup of %s is running: wait until it has ended", filepath.Dir(parent))
+	} else if err != nil {
+		return "", nil, fmt.Errorf("%w; if another user has made %s, remove it, and run larder backup again", err, parent)
 	}
 	left, err := os.ReadDir(parent)
 	for _, e := range left {
@@ -182,18 +218,19 @@ func (a *App) backupFolder() (work string, unlock func(), err error) {
 	return work, unlock, err
 }
 
-// alone locks a folder against other commands, or is an error when one of them has it.
-func alone(dir string) (unlock func(), err error) {
-	lock, err := os.Open(dir)
+// logUnfinishedBackup logs what a killed backup has left. It removes nothing: a backup may begin
+// in the same instant.
+func (a *App) logUnfinishedBackup() {
+	parent, err := a.backupsFolder()
 	if err != nil {
-		return nil, err
+		return // there is no data folder, so that there is no backup of it
 	}
-	unlock = func() { _ = lock.Close() } // nothing was written; the lock goes with it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		unlock()
-		return nil, err
+	switch left, err := backup.Left(parent); {
+	case err != nil:
+		a.Log.Warn("look for a backup that did not finish", "error", err)
+	case left:
+		a.Log.Warn("a backup did not finish; the next larder backup removes what it left", "path", parent, "size", config.Size(backup.Size(parent)))
 	}
-	return unlock, nil
 }
 
 // removeUnfinished removes what a killed command left.
@@ -227,9 +264,11 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	if data, err = filepath.EvalSymlinks(data); err != nil { // as the engine names what it may read
 		return m, engine.Unwritable(data, err)
 	}
-	unlock, err := alone(data)
-	if err != nil {
+	unlock, err := backup.Lock(data)
+	if errors.Is(err, backup.ErrLocked) {
 		return m, exit.WarehouseError(fmt.Errorf("another larder restore to %s is running: wait until it has ended", data))
+	} else if err != nil {
+		return m, exit.WarehouseError(engine.Unwritable(data, err))
 	}
 	defer unlock()
 	hidden := filepath.Join(data, warehouse.RestoringFolder)

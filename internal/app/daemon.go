@@ -108,6 +108,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if !d.app.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
+	d.app.logUnfinishedBackup()
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}

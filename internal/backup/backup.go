@@ -5,6 +5,7 @@
 package backup
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -178,7 +179,7 @@ func stage(from, to, base string) error {
 }
 
 // Publish moves the two parts that the engine has written to the place of the backup.
-func Publish(parts clickhouse.BackupFolders, m Manifest, dir string) (Manifest, error) {
+func Publish(ctx context.Context, parts clickhouse.BackupFolders, m Manifest, dir string) (Manifest, error) {
 	hidden := Unfinished(dir)
 	if err := os.Mkdir(hidden, 0o700); err != nil {
 		return m, err
@@ -186,7 +187,7 @@ func Publish(parts clickhouse.BackupFolders, m Manifest, dir string) (Manifest, 
 	for _, part := range [][2]string{{parts.Claims, claimsName}, {parts.Rows, rowsName}} {
 		err := os.Rename(part[0], filepath.Join(hidden, part[1]))
 		if errors.Is(err, syscall.EXDEV) { // another disk
-			err = os.CopyFS(filepath.Join(hidden, part[1]), os.DirFS(part[0]))
+			err = copyFolder(ctx, filepath.Join(hidden, part[1]), part[0])
 		}
 		if err != nil {
 			return m, err
@@ -208,6 +209,52 @@ func Publish(parts clickhouse.BackupFolders, m Manifest, dir string) (Manifest, 
 	}
 	return m, sync(filepath.Dir(dir))
 }
+
+// Way is how a backup gets from where the engine writes it to its place.
+type Way int
+
+// The ways of a backup.
+const (
+	Moved           Way = iota
+	CopiedOnOneDisk     // between two mounts of it, as systemd makes them
+	CopiedToAnother
+)
+
+// WayTo tries the way to the place of a backup with an empty folder.
+func WayTo(dir, work string) (Way, error) {
+	probe := filepath.Join(work, "probe")
+	if err := os.Mkdir(probe, 0o700); err != nil {
+		return Moved, err
+	}
+	err := os.Rename(probe, Unfinished(dir))
+	if err == nil {
+		return Moved, os.Remove(Unfinished(dir))
+	}
+	if !errors.Is(err, syscall.EXDEV) {
+		return Moved, err
+	}
+	var from, to syscall.Stat_t
+	err = errors.Join(os.Remove(probe), syscall.Stat(work, &from), syscall.Stat(filepath.Dir(dir), &to))
+	if from.Dev == to.Dev {
+		return CopiedOnOneDisk, err
+	}
+	return CopiedToAnother, err
+}
+
+// copyFolder copies a folder until ctx ends.
+func copyFolder(ctx context.Context, to, from string) error {
+	return os.CopyFS(to, openFunc(func(name string) (fs.File, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return os.DirFS(from).Open(name)
+	}))
+}
+
+// openFunc is a file system of which nothing but Open is known.
+type openFunc func(name string) (fs.File, error)
+
+func (f openFunc) Open(name string) (fs.File, error) { return f(name) }
 
 // Lift moves the content of a complete folder into its parent, when the disk has all of it.
 func Lift(hidden string) error {
@@ -250,11 +297,15 @@ func sync(path string) error {
 }
 
 // Size is how many bytes the files of a folder have; those that vanish do not count.
-func Size(dir string) (bytes int64) {
+func Size(dir string) int64 { return int64(SizeSince(dir, time.Time{})) }
+
+// SizeSince is the size of the files of a folder that were not written before since. Of the
+// engine's files, which it never changes, they are those that an earlier backup lacks.
+func SizeSince(dir string, since time.Time) (bytes uint64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
-			if info, err := e.Info(); err == nil {
-				bytes += info.Size()
+			if info, err := e.Info(); err == nil && !info.ModTime().Before(since) {
+				bytes += uint64(info.Size())
 			}
 		}
 		return nil

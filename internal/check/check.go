@@ -17,6 +17,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -301,8 +302,23 @@ func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost b
 		tell(c.checkParent())
 		return false
 	}
+	c.checkBackup(tell)
 	c.CheckTables(ctx, tell)
 	return false
+}
+
+// checkBackup warns of a backup that was killed: what is left of it takes space.
+func (c Checker) checkBackup(tell func(Finding)) {
+	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
+	warn := func(advice, format string, args ...any) {
+		tell(Finding{OK: true, Warning: true, Advice: advice, Text: "warehouse: " + fmt.Sprintf(format, args...)})
+	}
+	switch left, err := backup.Left(dir); {
+	case err != nil:
+		warn("If another user has made it, remove it.", "no backup can be written: %v", err)
+	case left:
+		warn("The next larder backup removes it.", "a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir)
+	}
 }
 
 // checkEngine finds the embedded engine, and the memory for it.
