@@ -3,6 +3,7 @@ package syncer
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,7 @@ func TestAStatusSaysThatABackfillIsUnderWay(t *testing.T) {
 
 func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.me = strings.Replace(f.me, `"heavy_per_minute":30`, `"heavy_per_minute":120`, 1) // it is the schedule that is asked, not the budget
 		w.schedule = Schedule{Incremental: "@every 30s", Reconcile: "@every 6h", FullResync: "0 4 1 1 *", ReconcileDeep: "0 4 1 1 *"}
 		f.on("/sales/daily", func(rw http.ResponseWriter, _ *http.Request) bool {
 			fakeError(rw, http.StatusBadRequest, "bad_request")

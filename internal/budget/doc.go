@@ -4,45 +4,42 @@
 // What may live here: counting, waiting and forecasting. What may not: HTTP, the
 // API's routes, knowledge of what a request is for beyond its lane and weight.
 //
-// # How a limit is kept exactly
+// # How a limit is kept
 //
-// The service counts a request at some instant between its sending and its
-// answer. So a place in a window is taken from the sending, and comes back 60
-// seconds and a small margin after the answer. Then no 60 seconds at the service
-// hold more than the limit, wherever its minutes begin; and that is enough for a
-// fixed minute, a sliding one and a bucket alike.
+// Each limit is a sliding log of Larder's own requests ([window]). The service counts a
+// request at some instant between its sending and its answer. So in the log it
+// counts from its sending until 60 seconds and a small margin after its answer. No
+// 60 seconds at the service then hold more than the limit, wherever its minutes begin.
+// That is enough for a fixed minute, a sliding one and a bucket alike.
 //
-// # How a backfill leaves room
+// # How lower lanes leave room
 //
-// A burst would empty the window and hold fresh requests up for a minute. So the
-// lower lanes are paced: they spread the places that are free now, and those
-// that will come back, evenly over the time until the next ones do ([pace]). In
-// a backfill that makes places come back one by one, each 60 s/limit, and a
-// fresh request takes the next one.
+// A burst would use up the limit and hold fresh requests up for a minute. So a request
+// of a lower lane is sent only if the log shows that afterwards a fresh one can be sent
+// in every interval of 66 s/limit, until all requests in the log have stopped counting
+// ([window.opens]). A backfill spreads itself over the minute in this way, and
+// still uses the whole limit.
 //
-// # How nothing stands still
+// A lower lane uses what the higher ones leave, all of it. Where they leave nothing, the
+// lower lanes' oldest request is the twenty-first: fresh walks can need more than a small
+// key allows, for hours.
 //
-// A lower lane takes what the higher ones leave, all of it. Where they leave nothing, who
-// waits longest gets each twenty-first place. Fresh walks can need more than a small key
-// allows, for hours: many rows of one updated_at are read again until a newer one comes. A
-// full resync, a reconciliation or a menu would else wait as long.
+// # What the process before has spent
 //
-// # What a process before has spent
+// A process that was killed leaves no log. So the first request of a key, and the first
+// heavy one, goes alone. Its X-RateLimit-Remaining shows what was spent, and the log takes
+// that over. The first request itself must find the limit not used up, however often
+// processes are killed. So the urgent lanes leave room as well: one request in every
+// interval of 360 s/limit, and where a process was at work before ([Key.FollowProcess]),
+// the first request waits for one such interval.
 //
-// A process that is killed and started again does not know what it spent a moment
-// ago. So the first request of a key, and the first heavy one, goes alone; its
-// X-RateLimit-Remaining tells, and until that has come back, within a minute, all
-// lanes are paced. The first request itself needs a place. So a sixth of a window is
-// never used in a burst. Where the warehouse shows that a process was at work before
-// ([Key.FollowProcess]), the first request waits 3 seconds, the first heavy one 12. So
-// however often it is killed, the reserve is not used up.
+// # What others use
 //
-// # Who else uses the key
-//
-// X-RateLimit-Remaining lower than our own count explains means that someone
-// else uses the key. What they are seen to use counts like our own for two
-// minutes, twice as long: one share for what they used and one for what they are
-// about to. (A program that comes in bursts after minutes of silence finds its key
-// in use all the same; that is what a share below 1 is for.) A 429 stops all that it covers until Retry-After and some jitter have
-// passed; then one request goes ahead alone.
+// limit − X-RateLimit-Remaining − what the log holds is what somebody else used of the key
+// within the last minute. Twice that is left to them, once for what they used and once for
+// what they are about to use; after 150 seconds in which no more is seen, half of it, and so on.
+// A 429 stops all that it covers until Retry-After and some jitter have passed; then one
+// request goes ahead alone, and a third of the limit is left to others.
+// (A program that comes in bursts after minutes of silence finds its key in use all the
+// same; budget_share is for that.)
 package budget

@@ -90,12 +90,12 @@ func TestForecastKnowsPausesAndOthers(t *testing.T) {
 			t.Errorf("60 heavy take %s", got)
 		}
 		for range 30 {
-			enter(t, other, Fresh, false).Leave(silentOK)
+			acquire(t, other, Fresh, false).Done(silentOK)
 		}
 		if got := k.Forecast(60, Backfill, false); got != 2*cycle {
 			t.Errorf("60 plain beside another key take %s", got)
 		}
-		enter(t, k, Fresh, true).Leave(Answer{Status: 429, Limit: 30, RetryAfter: time.Hour})
+		acquire(t, k, Fresh, true).Done(Answer{Status: 429, Limit: 30, RetryAfter: time.Hour})
 		if got := k.Forecast(30, Backfill, true); got < time.Hour {
 			t.Errorf("30 heavy take %s, paused for an hour", got)
 		}

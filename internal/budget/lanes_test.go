@@ -17,19 +17,29 @@ func tiny(t *testing.T) *Key {
 	t.Helper()
 	k := NewLedger(Options{Jitter: func() float64 { return 0 }}).Key("bistro", 1)
 	k.SetLimits(Limits{PerMinute: 1, BusinessPerMinute: 1, HeavyPerMinute: 1}, "b")
-	enter(t, k, Fresh, false).Leave(silentOK)
+	acquire(t, k, Fresh, false).Done(silentOK)
 	return k
 }
 
 var silentOK = Answer{Status: 200, Limit: -1, Remaining: -1}
 
-func enter(t *testing.T, k *Key, lane Lane, heavy bool) *Pass {
+func acquire(t *testing.T, k *Key, lane Lane, heavy bool) *Permit {
 	t.Helper()
-	p, err := k.Enter(t.Context(), lane, heavy)
+	p, err := k.Acquire(t.Context(), lane, heavy)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func (l Lane) String() string {
+	return [...]string{"probe", "fresh", "reconcile", "deep", "backfill", "unknown"}[min(l, lanes)]
+}
+
+func waiting(k *Key) int {
+	k.ledger.mu.Lock()
+	defer k.ledger.mu.Unlock()
+	return k.waiting()
 }
 
 func TestLanesGoInOrder(t *testing.T) {
@@ -40,11 +50,11 @@ func TestLanesGoInOrder(t *testing.T) {
 		var group sync.WaitGroup
 		for i, lane := range []Lane{Backfill, Fresh, Deep, Reconcile, Probe, Fresh, Backfill, Probe} {
 			group.Go(func() {
-				p := enter(t, k, lane, false)
+				p := acquire(t, k, lane, false)
 				mu.Lock()
 				order = append(order, fmt.Sprintf("%s%d", lane, i))
 				mu.Unlock()
-				p.Leave(silentOK)
+				p.Done(silentOK)
 			})
 			synctest.Wait() // so that they come in this order
 		}
@@ -59,13 +69,13 @@ func TestHeavyWaitsDoNotHoldUpOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
 		k.SetLimits(Limits{PerMinute: 120, HeavyPerMinute: 1}, "b")
-		enter(t, k, Fresh, true).Leave(silentOK)
+		acquire(t, k, Fresh, true).Done(silentOK)
 		var group sync.WaitGroup
 		var heavyAt, plainAt time.Time
 		began := time.Now()
-		group.Go(func() { enter(t, k, Fresh, true).Leave(silentOK); heavyAt = time.Now() })
+		group.Go(func() { acquire(t, k, Fresh, true).Done(silentOK); heavyAt = time.Now() })
 		synctest.Wait()
-		group.Go(func() { enter(t, k, Backfill, false).Leave(silentOK); plainAt = time.Now() })
+		group.Go(func() { acquire(t, k, Backfill, false).Done(silentOK); plainAt = time.Now() })
 		group.Wait()
 		if plainAt.Sub(began) > time.Second || heavyAt.Sub(began) < time.Minute {
 			t.Errorf("the plain one after %s, the heavy one after %s", plainAt.Sub(began), heavyAt.Sub(began))
@@ -81,16 +91,16 @@ func TestALowerLaneLeavesTheHigherItsPlace(t *testing.T) {
 		a, b := l.Key("a", 1), l.Key("b", 1)
 		a.SetLimits(Limits{PerMinute: 1, BusinessPerMinute: 2}, "shared")
 		b.SetLimits(Limits{PerMinute: 9, BusinessPerMinute: 2}, "shared")
-		enter(t, b, Fresh, false).Leave(silentOK)
+		acquire(t, b, Fresh, false).Done(silentOK)
 		time.Sleep(30 * time.Second)
-		enter(t, a, Fresh, false).Leave(silentOK)
+		acquire(t, a, Fresh, false).Done(silentOK)
 		began := time.Now()
 		var group sync.WaitGroup
 		var aAfter, bAfter, cAfter time.Duration
-		group.Go(func() { enter(t, b, Backfill, false).Leave(silentOK); bAfter = time.Since(began) })
-		group.Go(func() { enter(t, a, Fresh, false).Leave(silentOK); aAfter = time.Since(began) })
+		group.Go(func() { acquire(t, b, Backfill, false).Done(silentOK); bAfter = time.Since(began) })
+		group.Go(func() { acquire(t, a, Fresh, false).Done(silentOK); aAfter = time.Since(began) })
 		time.Sleep(29 * time.Second)
-		group.Go(func() { enter(t, b, Fresh, false).Leave(silentOK); cAfter = time.Since(began) })
+		group.Go(func() { acquire(t, b, Fresh, false).Done(silentOK); cAfter = time.Since(began) })
 		group.Wait()
 		// b's fresh request, though last, takes the first place; b's backfill the
 		// one after a's.
@@ -107,12 +117,12 @@ func TestALeaverFreesTheWay(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var group sync.WaitGroup
 		var gone error
-		group.Go(func() { _, gone = k.Enter(ctx, Probe, false) })
+		group.Go(func() { _, gone = k.Acquire(ctx, Probe, false) })
 		synctest.Wait()
-		group.Go(func() { enter(t, k, Fresh, false).Leave(silentOK) })
+		group.Go(func() { acquire(t, k, Fresh, false).Done(silentOK) })
 		synctest.Wait()
-		if u := k.Usage(); u.Waiting != [lanes]int{1, 1} {
-			t.Errorf("waiting %v", u.Waiting)
+		if n := waiting(k); n != 2 {
+			t.Errorf("%d wait", n)
 		}
 		began := time.Now()
 		cancel(stopped)
@@ -120,36 +130,36 @@ func TestALeaverFreesTheWay(t *testing.T) {
 		if !errors.Is(gone, stopped) || time.Since(began) > time.Minute+time.Second {
 			t.Errorf("left with %v; the next one waited %s", gone, time.Since(began))
 		}
-		if _, err := k.Enter(ctx, Fresh, false); !errors.Is(err, stopped) {
+		if _, err := k.Acquire(ctx, Fresh, false); !errors.Is(err, stopped) {
 			t.Errorf("entered with an ended context: %v", err)
 		}
-		if u := k.Usage(); u.Waiting != [lanes]int{} || u.Key.Used != 1 {
+		if u := k.Usage(); waiting(k) != 0 || u.Key.Used != 1 {
 			t.Errorf("usage %+v", u)
 		}
 	})
 }
 
-// TestAPassThatComesTooLateIsGivenBack runs into the moment at which a pass and
+// TestAPermitThatComesTooLateIsGivenBack runs into the moment at which a permit and
 // the end of the context meet.
-func TestAPassThatComesTooLateIsGivenBack(t *testing.T) {
+func TestAPermitThatComesTooLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := tiny(t)
 		kept, lost := 0, 0
 		for range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), minute+250*time.Millisecond)
-			p, err := k.Enter(ctx, Fresh, false)
+			p, err := k.Acquire(ctx, Fresh, false)
 			cancel()
 			if err != nil {
 				lost++
 				time.Sleep(time.Second)
-				if u := k.Usage(); u.Key.Used != 0 || u.Waiting != [lanes]int{} {
+				if u := k.Usage(); u.Key.Used != 0 || waiting(k) != 0 {
 					t.Fatalf("a place was lost: %+v", u)
 				}
-				p = enter(t, k, Fresh, false)
+				p = acquire(t, k, Fresh, false)
 			} else {
 				kept++
 			}
-			p.Leave(silentOK)
+			p.Done(silentOK)
 		}
 		t.Logf("%d kept, %d lost", kept, lost)
 	})
@@ -163,8 +173,8 @@ func TestWhoOnlyLooksTakesNoPlace(t *testing.T) {
 		gone := make(chan error, 1)
 		go func() { gone <- looks(ctx, Fresh) }()
 		synctest.Wait()
-		if u := k.Usage(); u.Waiting != [lanes]int{Fresh: 1} {
-			t.Errorf("waiting %v", u.Waiting)
+		if n := waiting(k); n != 1 {
+			t.Errorf("%d wait", n)
 		}
 		cancel()
 		if err := <-gone; !errors.Is(err, context.Canceled) || looks(ctx, Fresh) == nil {
@@ -176,26 +186,26 @@ func TestWhoOnlyLooksTakesNoPlace(t *testing.T) {
 				t.Errorf("%v after %s", err, time.Since(began))
 			}
 		}
-		if u := k.Usage(); u.Key.Used+u.Heavy.Used+u.Business.Used != 0 || u.Waiting != [lanes]int{} || u.Granted != [lanes]uint64{Fresh: 1} {
+		if u := k.Usage(); u.Key.Used+u.Heavy.Used+u.Business.Used != 0 || waiting(k) != 0 || u.Granted != [lanes]uint64{Fresh: 1} {
 			t.Errorf("%+v", u)
 		}
-		enter(t, k, Deep, true).Leave(silentOK)
+		acquire(t, k, Deep, true).Done(silentOK)
 		if time.Since(began) != minute+250*time.Millisecond {
 			t.Errorf("the place is there after %s", time.Since(began))
 		}
 	})
 }
 
-func TestAPassCountsOnce(t *testing.T) {
+func TestAPermitCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
-		p := enter(t, k, 200, true) // a lane that is none is the lowest
+		p := acquire(t, k, 200, true) // a lane that is none is the lowest
 		if u := k.Usage(); u.Key.Used != 1 || u.Heavy.Used != 1 || u.Business.Used != 1 || u.Granted != [lanes]uint64{Backfill: 1} {
 			t.Errorf("under way: %+v", u)
 		}
-		p.Leave(silentOK)
-		p.Leave(Answer{Status: 429, RetryAfter: time.Hour})
-		if u := k.Usage(); u.Key.Used != 1 || u.RateLimited != 0 || !u.PausedUntil.IsZero() {
+		p.Done(silentOK)
+		p.Done(Answer{Status: 429, RetryAfter: time.Hour})
+		if u := k.Usage(); u.Key.Used != 1 || !u.PausedUntil.IsZero() {
 			t.Errorf("answered: %+v", u)
 		}
 		time.Sleep(minute + 251*time.Millisecond)
@@ -208,8 +218,8 @@ func TestAPassCountsOnce(t *testing.T) {
 func TestNoAnswerCountsLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
-		enter(t, k, Fresh, false).Leave(Answer{Limit: -1, Remaining: -1})
-		enter(t, k, Fresh, false).Leave(silentOK)
+		acquire(t, k, Fresh, false).Done(Answer{Limit: -1, Remaining: -1})
+		acquire(t, k, Fresh, false).Done(silentOK)
 		time.Sleep(minute + time.Second)
 		if u := k.Usage(); u.Key.Used != 1 {
 			t.Errorf("after a minute: %+v", u.Key)
@@ -262,9 +272,9 @@ func TestKeysFoundToBeOneBusiness(t *testing.T) {
 		l := NewLedger(Options{})
 		a, b, c := l.Key("a", 1), l.Key("b", 1), l.Key("c", 1)
 		for _, k := range []*Key{a, b, c} {
-			enter(t, k, Fresh, false).Leave(silentOK)
+			acquire(t, k, Fresh, false).Done(silentOK)
 		}
-		under := enter(t, b, Fresh, false)
+		under := acquire(t, b, Fresh, false)
 		limits := Limits{PerMinute: 100, BusinessPerMinute: 300, HeavyPerMinute: 20}
 		a.SetLimits(limits, "one")
 		b.SetLimits(limits, "one")
@@ -272,7 +282,7 @@ func TestKeysFoundToBeOneBusiness(t *testing.T) {
 		if u := a.Usage(); u.Business != (Share{Used: 3, Limit: 300}) || u.Key != (Share{Used: 1, Limit: 100}) || u.Heavy.Limit != 20 {
 			t.Errorf("a: %+v", u)
 		}
-		under.Leave(silentOK)
+		under.Done(silentOK)
 		c.SetLimits(Limits{}, "one")
 		b.SetLimits(Limits{PerMinute: -1}, "")
 		if u := b.Usage(); u.Business != (Share{Used: 4, Limit: 300}) || u.Key.Limit != 100 {

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"cmp"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -13,9 +12,6 @@ import (
 
 // Options configure a [Ledger]; zero fields take the defaults named here.
 type Options struct {
-	// Margin is added to the 60 seconds of every place, for clocks that differ
-	// and counts that round; default 250 ms.
-	Margin time.Duration
 	// Jitter returns numbers in [0,1) that spread what resumes after a 429;
 	// default from math/rand/v2.
 	Jitter func() float64
@@ -25,7 +21,7 @@ type Options struct {
 	Limits Limits
 }
 
-// Limits are requests a minute, as /me says them. Fields that are not positive
+// Limits are requests a minute, as /me reports them. Fields that are not positive
 // leave the figure as it is.
 type Limits struct {
 	PerMinute         int // of the key
@@ -36,6 +32,25 @@ type Limits struct {
 // DefaultLimits are those of api.md, "Limits".
 var DefaultLimits = Limits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30}
 
+// maxLimit bounds the limits that /me reports: each request is remembered for two
+// minutes, and no service allows as many.
+const maxLimit = 1_000_000
+
+// or fills in what is not given.
+func (l Limits) or(base Limits) Limits {
+	pick := func(given, base int) int {
+		if given <= 0 {
+			return base
+		}
+		return min(given, maxLimit)
+	}
+	return Limits{
+		PerMinute:         pick(l.PerMinute, base.PerMinute),
+		BusinessPerMinute: pick(l.BusinessPerMinute, base.BusinessPerMinute),
+		HeavyPerMinute:    pick(l.HeavyPerMinute, base.HeavyPerMinute),
+	}
+}
+
 // Ledger keeps the budgets of all keys of the process. It is safe for
 // concurrent use.
 type Ledger struct {
@@ -45,33 +60,19 @@ type Ledger struct {
 	mu         sync.Mutex
 	keys       map[string]*Key
 	businesses map[string]*business
-	turns      uint64 // callers so far
+	arrivals   uint64 // waiters so far
 }
 
 // NewLedger makes a ledger without keys.
 func NewLedger(opts Options) *Ledger {
-	if opts.Margin <= 0 {
-		opts.Margin = 250 * time.Millisecond
-	}
 	if opts.Jitter == nil {
 		opts.Jitter = rand.Float64
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	opts.Limits.PerMinute = cmp.Or(max(0, opts.Limits.PerMinute), DefaultLimits.PerMinute)
-	opts.Limits.BusinessPerMinute = cmp.Or(max(0, opts.Limits.BusinessPerMinute), DefaultLimits.BusinessPerMinute)
-	opts.Limits.HeavyPerMinute = cmp.Or(max(0, opts.Limits.HeavyPerMinute), DefaultLimits.HeavyPerMinute)
+	opts.Limits = opts.Limits.or(DefaultLimits)
 	return &Ledger{opts: opts, start: time.Now(), keys: map[string]*Key{}, businesses: map[string]*business{}}
-}
-
-// recovered runs f of a timer under the lock.
-func (l *Ledger) recovered(f func()) {
-	lifecycle.Recovered(l.opts.Log, "the budget", func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		f()
-	})
 }
 
 func (l *Ledger) now() instant { return time.Since(l.start) }
@@ -80,31 +81,29 @@ func (l *Ledger) now() instant { return time.Since(l.start) }
 type Key struct {
 	ledger *Ledger
 	name   string
-	share  float64
 
 	// All below is guarded by ledger.mu.
-	business    *business
-	all, heavy  *window
-	limits      [2][]*window // that a request counts in, by weight: the business's first
-	out         map[*Pass]struct{}
-	queues      [lanes][2][]*waiter // by lane and weight
-	overtakings [2]int              // by weight: places that went to lanes above one that waits and has room
-	latency     time.Duration       // smoothed
-	granted     [lanes]uint64
-	urgent      [Backfill][2][]instant // by lane and weight: until when each request is remembered
-	began       instant
-	rateLimited uint64
-	forgotten   bool // dropped when nothing of it counts any more
+	share     float64
+	business  *business
+	all       *window
+	heavy     *window
+	queues    [lanes][2][]*waiter // by lane and weight
+	passed    [2]int              // by weight: requests of the urgent lanes since one of the others
+	sent      [lanes][2]rate      // by lane and weight
+	granted   [lanes]uint64
+	latency   time.Duration // smoothed
+	began     instant
+	forgotten bool // dropped when none of its requests counts any more
 }
 
 // business is what the keys of one restaurant share: its limit, and the order in
 // which they are served.
 type business struct {
-	name  string // empty: not known yet
-	limit *window
-	keys  []*Key // those served last at the end
-	timer *time.Timer
-	at    instant // when the timer is set to, never if it is not
+	ledger *Ledger
+	name   string // empty: not known yet
+	limit  *window
+	keys   []*Key // the key served last is at the end
+	timer  *time.Timer
 }
 
 // Key is the budget of the key called name; the first call decides the share, the
@@ -114,118 +113,162 @@ func (l *Ledger) Key(name string, share float64) *Key {
 	defer l.mu.Unlock()
 	if k, ok := l.keys[name]; ok {
 		k.forgotten = false
+		k.business.setLimit(k.business.limit.limit)
 		return k
 	}
-	share = validShare(share)
-	k := &Key{ledger: l, name: name, share: share, out: map[*Pass]struct{}{}, began: l.now()}
-	k.all = newWindow(l.opts.Limits.PerMinute, share, l.opts.Margin)
-	k.heavy = newWindow(l.opts.Limits.HeavyPerMinute, share, l.opts.Margin)
+	l.drop()
+	k := &Key{ledger: l, name: name, share: validShare(share), began: l.now()}
+	k.all, k.heavy = newWindow(l.opts.Limits.PerMinute, k.share), newWindow(l.opts.Limits.HeavyPerMinute, k.share)
 	k.all.begin(k.began)
 	k.heavy.begin(k.began)
-	k.move(l.newBusiness(k))
+	k.business = l.newBusiness("", k)
 	l.keys[name] = k
 	return k
 }
 
-func (l *Ledger) newBusiness(keys ...*Key) *business {
-	b := &business{keys: keys, at: never}
-	b.limit = newWindow(l.opts.Limits.BusinessPerMinute, b.share(), l.opts.Margin)
-	return b
-}
-
-// maxLimit bounds what /me is believed: each place that is taken is remembered for a
-// minute, and no service has as many.
-const maxLimit = 1_000_000
-
-// SetLimits takes over what /me says: the limits, and which restaurant the key
-// belongs to. Keys with the same business share its limit, so the name must tell
-// restaurants of different services apart. It may be called at any time.
-func (k *Key) SetLimits(limits Limits, name string) {
-	l := k.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k.join(name)
-	if limits.PerMinute > 0 {
-		k.all.setLimit(min(limits.PerMinute, maxLimit), k.share)
-	}
-	if limits.HeavyPerMinute > 0 {
-		k.heavy.setLimit(min(limits.HeavyPerMinute, maxLimit), k.share)
-	}
-	if limits.BusinessPerMinute > 0 {
-		k.business.limit.setLimit(min(limits.BusinessPerMinute, maxLimit), k.business.share())
-	}
-	k.business.serve(l)
-}
-
-// FollowProcess notes that a process before this one may have used the key within the last
-// minute. The first requests then wait some seconds from when the key began,
-// for places that it may have spent to come back; FollowProcess returns how long. To be
-// called before they are sent; without it what was spent before is known only from
-// the first answer.
-func (k *Key) FollowProcess() (wait time.Duration) {
-	l := k.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !k.all.previous.unknown {
-		return 0
-	}
-	k.all.assumeSpent(k.began)
-	k.heavy.assumeSpent(k.began)
-	return max(0, k.began+k.all.step()-l.now())
-}
-
-// share of a restaurant's limit is the largest of its keys'.
-func (b *business) share() float64 {
-	share := 0.0
-	for _, k := range b.keys {
-		share = max(share, k.share)
+func validShare(share float64) float64 {
+	if share <= 0 || share > 1 {
+		return 1
 	}
 	return share
 }
 
-// join makes the key one of the business called name, with all it has used and
-// has under way.
-func (k *Key) join(name string) {
+func (l *Ledger) newBusiness(name string, keys ...*Key) *business {
+	b := &business{ledger: l, name: name, keys: keys, limit: newWindow(l.opts.Limits.BusinessPerMinute, 1)}
+	b.timer = time.AfterFunc(never, func() {
+		lifecycle.Recovered(l.opts.Log, "the budget", func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			b.serve()
+		})
+	})
+	b.timer.Stop()
+	b.setLimit(l.opts.Limits.BusinessPerMinute)
+	return b
+}
+
+// setLimit changes the restaurant's limit, and its share: the largest of its keys'.
+func (b *business) setLimit(limit int) {
+	share := 0.0
+	for _, k := range b.keys {
+		if !k.forgotten {
+			share = max(share, k.share)
+		}
+	}
+	b.limit.setLimit(limit, share)
+}
+
+// SetLimits takes over what /me reports: the limits, and which restaurant the key
+// belongs to. Keys with the same business share its limit, so the name must tell
+// restaurants of different services apart. It may be called at any time.
+func (k *Key) SetLimits(limits Limits, name string) {
+	k.ledger.mu.Lock()
+	defer k.ledger.mu.Unlock()
+	k.join(name)
+	k.setLimits(limits)
+}
+
+// setLimits takes over limits that are given, and serves whom they let through.
+func (k *Key) setLimits(limits Limits) {
+	limits = limits.or(Limits{k.all.limit, k.business.limit.limit, k.heavy.limit})
+	k.all.setLimit(limits.PerMinute, k.share)
+	k.heavy.setLimit(limits.HeavyPerMinute, k.share)
+	k.business.setLimit(limits.BusinessPerMinute)
+	k.business.serve()
+}
+
+// SetShare changes the part of every limit that may be used, in (0,1]. What the
+// key has used stays used.
+func (k *Key) SetShare(share float64) {
+	k.ledger.mu.Lock()
+	defer k.ledger.mu.Unlock()
+	k.share = validShare(share)
+	k.setLimits(Limits{})
+}
+
+// FollowProcess notes that a process before this one may have used the key within the last
+// minute. The first requests then wait some seconds, for requests of that process to stop
+// counting; FollowProcess returns how long. To be called before anything is sent.
+func (k *Key) FollowProcess() (wait time.Duration) {
 	l := k.ledger
-	if name == "" || name == k.business.name {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.all.ours(l.now()-cycle) > 0 {
+		return 0
+	}
+	k.all.begin(k.began + k.all.firstWait())
+	k.heavy.begin(k.began + k.heavy.firstWait())
+	return max(0, k.all.began-l.now())
+}
+
+// join makes the key one of the business called name, with all that it has sent.
+func (k *Key) join(name string) {
+	l, old := k.ledger, k.business
+	if name == "" || name == old.name {
 		return
 	}
 	b, ok := l.businesses[name]
-	switch {
-	case !ok && k.business.name == "": // the first one's becomes everybody's
-		k.business.name = name
-		l.businesses[name] = k.business
+	if !ok && old.name == "" { // the first one's becomes everybody's
+		old.name = name
+		l.businesses[name] = old
 		return
-	case !ok:
-		b = l.newBusiness()
-		b.name = name
+	}
+	if !ok {
+		b = l.newBusiness(name)
 		l.businesses[name] = b
 	}
-	old := k.business
-	old.keys = slices.DeleteFunc(old.keys, func(other *Key) bool { return other == k })
+	// What the key has under way goes along. What was answered stays in the old log
+	// as well, which is on the safe side.
+	for _, until := range k.all.counting(l.now()) {
+		b.limit.add(until)
+	}
+	old.limit.inFlight -= k.all.inFlight
+	b.limit.inFlight += k.all.inFlight
 	b.keys = append(b.keys, k)
-	k.carry(old, b)
-	k.move(b)
-	b.limit.setLimit(b.limit.limit, b.share())
-	old.serve(l)
-}
-
-// carry takes what the key has used and has under way into another business's
-// count. The old one keeps what was counted: it is on the safe side.
-func (k *Key) carry(from, to *business) {
-	k.all.expire(k.ledger.now())
-	for _, at := range k.all.own {
-		to.limit.own = insert(to.limit.own, at, 1)
-	}
-	for p := range k.out {
-		from.limit.back()
-		to.limit.inFlight++
-		p.windows[0], p.gone[0], p.confirmed[0] = to.limit, to.limit.gone, to.limit.previous.confirmed
-	}
-}
-
-// move makes b the key's business.
-func (k *Key) move(b *business) {
 	k.business = b
-	k.limits = [2][]*window{plain: {b.limit, k.all}, heavyweight: {b.limit, k.all, k.heavy}}
+	b.setLimit(b.limit.limit)
+	k.leave(old)
+}
+
+// leave takes the key off the keys of a business.
+func (k *Key) leave(b *business) {
+	b.keys = slices.DeleteFunc(b.keys, func(other *Key) bool { return other == k })
+	if len(b.keys) == 0 {
+		delete(k.ledger.businesses, b.name)
+		return
+	}
+	b.setLimit(b.limit.limit)
+	b.serve()
+}
+
+// windows are the limits that a request counts in.
+func (k *Key) windows(heavy bool) []*window {
+	if heavy {
+		return []*window{k.business.limit, k.all, k.heavy}
+	}
+	return []*window{k.business.limit, k.all}
+}
+
+// Forget drops a key that is no longer configured, as soon as nothing that it has
+// used counts any more. A [Ledger.Key] of the same name before then is that key
+// again, with all it has spent (DESIGN B2).
+func (l *Ledger) Forget(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k, ok := l.keys[name]; ok {
+		k.forgotten = true
+		k.business.setLimit(k.business.limit.limit)
+		l.drop()
+	}
+}
+
+// drop removes the forgotten keys of which nothing counts any more.
+func (l *Ledger) drop() {
+	now := l.now()
+	for name, k := range l.keys {
+		if k.forgotten && k.all.ours(now) == 0 && k.waiting() == 0 && max(k.all.pausedUntil, k.heavy.pausedUntil, k.business.limit.pausedUntil) <= now {
+			delete(l.keys, name)
+			k.leave(k.business)
+		}
+	}
 }

@@ -20,30 +20,29 @@ func BenchmarkEnter(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				pass, err := keys[i%n].Enter(context.Background(), Fresh, false)
+				permit, err := keys[i%n].Acquire(context.Background(), Fresh, false)
 				if err != nil {
 					b.Fatal(err)
 				}
-				pass.Leave(Answer{Status: 200, Limit: -1, Remaining: -1})
+				permit.Done(Answer{Status: 200, Limit: -1, Remaining: -1})
 				i++
 			}
 		})
 	}
 }
 
-// BenchmarkDecide is the decision alone, for a backfill with a full window: the
+// BenchmarkOpens is the decision alone, for a backfill with a full window: the
 // dearest there is.
-func BenchmarkDecide(b *testing.B) {
+func BenchmarkOpens(b *testing.B) {
 	for _, limit := range []int{120, 600} {
 		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
-			w := newWindow(limit, 1, 0)
+			w := newWindow(limit, 1)
 			for i := range limit - 1 {
-				w.own = append(w.own, minute*instant(i+1)/instant(limit))
+				w.add(minute * instant(i+1) / instant(limit))
 			}
-			windows := []*window{w}
 			b.ReportAllocs()
 			for b.Loop() {
-				decide(1, true, windows)
+				w.opens(1, Backfill)
 			}
 		})
 	}

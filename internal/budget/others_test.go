@@ -39,8 +39,8 @@ func TestOthersAreGivenWay(t *testing.T) {
 							}
 						}
 					}
-					ours := src.key.Usage().RateLimited
-					time.Sleep(caution + 3*time.Minute)
+					ours := src.refusals()
+					time.Sleep(13 * time.Minute)
 					from := time.Now()
 					time.Sleep(10 * time.Minute)
 					usage := service.rate(from, time.Now()) / float64(DefaultLimits.PerMinute)
@@ -81,7 +81,7 @@ func TestNobodyIsSeenWhereNobodyIs(t *testing.T) {
 				for i := 0; i < 300 && !t.Failed(); i++ {
 					time.Sleep(24 * time.Second)
 					for _, k := range keys {
-						if u := k.Usage(); u.Key.Others+u.Heavy.Others+u.Business.Others+int(u.RateLimited) > 0 {
+						if u := k.Usage(); u.Key.Others+u.Heavy.Others+u.Business.Others > 0 {
 							t.Errorf("usage %+v", u)
 						}
 					}
@@ -122,8 +122,8 @@ func TestA429IsHonoured(t *testing.T) {
 				k.SetLimits(limits, "bistro")
 				other.SetLimits(limits, "bistro")
 				c.answer.Status, c.answer.Remaining = 429, 0
-				enter(t, k, Fresh, c.heavy).Leave(c.answer)
-				if u := k.Usage(); u.RateLimited != 1 || u.PausedUntil.IsZero() {
+				acquire(t, k, Fresh, c.heavy).Done(c.answer)
+				if u := k.Usage(); u.PausedUntil.IsZero() {
 					t.Errorf("usage %+v", u)
 				}
 				var plainly, heavily, others time.Duration
@@ -131,9 +131,9 @@ func TestA429IsHonoured(t *testing.T) {
 				began := time.Now()
 				ask := func(k *Key, heavy bool, after *time.Duration) {
 					group.Go(func() {
-						p := enter(t, k, Fresh, heavy)
+						p := acquire(t, k, Fresh, heavy)
 						*after = time.Since(began)
-						p.Leave(silentOK)
+						p.Done(silentOK)
 					})
 				}
 				ask(k, false, &plainly)
@@ -160,24 +160,25 @@ func TestA429IsHonoured(t *testing.T) {
 func TestAfterA429OneGoesAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{Jitter: func() float64 { return 0 }}).Key("bistro", 1)
-		before := enter(t, k, Fresh, false)
-		enter(t, k, Fresh, false).Leave(Answer{Status: 429, Limit: 120, RetryAfter: time.Second})
+		acquire(t, k, Fresh, false).Done(silentOK)
+		before := acquire(t, k, Fresh, false)
+		acquire(t, k, Fresh, false).Done(Answer{Status: 429, Limit: 120, RetryAfter: time.Second})
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		var sent []time.Duration
 		began := time.Now()
 		for range 5 {
 			group.Go(func() {
-				p := enter(t, k, Fresh, false)
+				p := acquire(t, k, Fresh, false)
 				mu.Lock()
 				sent = append(sent, time.Since(began))
 				mu.Unlock()
 				time.Sleep(time.Second)
-				p.Leave(Answer{Status: 200, Limit: 120, Remaining: 85})
+				p.Done(Answer{Status: 200, Limit: 120, Remaining: 85})
 			})
 		}
 		time.Sleep(500 * time.Millisecond)
-		before.Leave(Answer{Status: 200, Limit: 120, Remaining: 118}) // sent before: no all-clear
+		before.Done(Answer{Status: 200, Limit: 120, Remaining: 118}) // sent before: no all-clear
 		group.Wait()
 		slices.Sort(sent)
 		at := func(d time.Duration) time.Duration { return d + 50*time.Millisecond }
@@ -197,13 +198,13 @@ func TestAThousandKeysResumeApart(t *testing.T) {
 		began := time.Now()
 		for i := range 1000 {
 			k := l.Key(fmt.Sprintf("key%d", i), 1)
-			enter(t, k, Fresh, false).Leave(Answer{Status: 429, Limit: -1, Remaining: -1, RetryAfter: 30 * time.Second})
+			acquire(t, k, Fresh, false).Done(Answer{Status: 429, Limit: -1, Remaining: -1, RetryAfter: 30 * time.Second})
 			group.Go(func() {
-				p := enter(t, k, Fresh, false)
+				p := acquire(t, k, Fresh, false)
 				mu.Lock()
 				perTenth[time.Since(began).Truncate(100*time.Millisecond)]++
 				mu.Unlock()
-				p.Leave(silentOK)
+				p.Done(silentOK)
 			})
 		}
 		group.Wait()
@@ -218,9 +219,9 @@ func TestAThousandKeysResumeApart(t *testing.T) {
 func TestALimitInAnAnswerIsBelievedDownwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
-		enter(t, k, Fresh, false).Leave(Answer{Status: 200, Limit: 60, Remaining: 59})
-		enter(t, k, Fresh, true).Leave(Answer{Status: 200, Limit: 10, Remaining: 9})
-		enter(t, k, Fresh, false).Leave(Answer{Status: 200, Limit: 5000, Remaining: 4000})
+		acquire(t, k, Fresh, false).Done(Answer{Status: 200, Limit: 60, Remaining: 59})
+		acquire(t, k, Fresh, true).Done(Answer{Status: 200, Limit: 10, Remaining: 9})
+		acquire(t, k, Fresh, false).Done(Answer{Status: 200, Limit: 5000, Remaining: 4000})
 		if u := k.Usage(); u.Key.Limit != 60 || u.Heavy.Limit != 10 || u.Business.Limit != 600 || u.Key.Others != 0 {
 			t.Errorf("usage %+v", u)
 		}

@@ -127,65 +127,24 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestInherit has answers tell, one by one, what a process before has spent.
-func TestInherit(t *testing.T) {
-	type answer struct{ confirmed, remaining, left int }
-	cases := []struct {
-		name    string
-		answers []answer // one second apart, one request under way
-		paced   bool
-	}{
-		{"nothing was spent", []answer{{0, 119, 0}}, false},
-		{"much was", []answer{{0, 49, 70}}, true},
-		{"all but one place was", []answer{{0, 0, 119}}, true},
-		{"some comes back", []answer{{0, 49, 70}, {1, 58, 60}}, true},
-		{"a fixed minute ends", []answer{{0, 49, 70}, {1, 119, 0}}, false},
-		{"more arrives late", []answer{{0, 49, 70}, {1, 44, 74}}, true},
-		{"a place not surely ours", []answer{{0, 49, 70}, {0, 48, 70}}, true},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWindow(120, 1, 0)
-			w.begin(0)
-			now := instant(0)
-			for i, a := range c.answers {
-				now += time.Second
-				sent, gone := now-time.Second/2, w.gone
-				w.take(sent, false)
-				w.answered(now, 0)
-				w.observe(now, sent, gone, a.confirmed, a.remaining)
-				if len(w.others) != a.left {
-					t.Errorf("answer %d: %d places taken to be spent before, want %d", i, len(w.others), a.left)
-				}
-			}
-			if w.previousSpent(now) != c.paced || w.oneByOne(now) {
-				t.Errorf("paced for what was spent before: %v, one by one: %v", w.previousSpent(now), w.oneByOne(now))
-			}
-			if w.expire(2 * minute); len(w.others) > 0 || w.previousSpent(2*minute) {
-				t.Error("still paced a minute later")
-			}
-		})
-	}
-}
-
 // TestTheFirstHeavyRequestGoesAlone: the heavy limit has a past of its own, which
 // only answers to heavy requests tell.
 func TestTheFirstHeavyRequestGoesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := NewLedger(Options{}).Key("bistro", 1)
-		enter(t, k, Probe, false).Leave(Answer{Status: 200, Limit: 120, Remaining: 119})
-		first := enter(t, k, Fresh, true)
-		enter(t, k, Fresh, false).Leave(Answer{Status: 200, Limit: 120, Remaining: 117})
+		acquire(t, k, Probe, false).Done(Answer{Status: 200, Limit: 120, Remaining: 119})
+		first := acquire(t, k, Fresh, true)
+		acquire(t, k, Fresh, false).Done(Answer{Status: 200, Limit: 120, Remaining: 117})
 		began := time.Now()
 		go func() {
 			time.Sleep(5 * time.Second)
-			first.Leave(Answer{Status: 200, Limit: 30, Remaining: 4})
+			first.Done(Answer{Status: 200, Limit: 30, Remaining: 4})
 		}()
-		enter(t, k, Fresh, true).Leave(Answer{Status: 200, Limit: 30, Remaining: 3})
+		acquire(t, k, Fresh, true).Done(Answer{Status: 200, Limit: 30, Remaining: 3})
 		if waited := time.Since(began); waited < 5*time.Second || waited > 20*time.Second {
 			t.Errorf("the second waited %s", waited)
 		}
-		if u := k.Usage(); u.Heavy != (Share{Used: 2, Others: 25, Limit: 30}) || u.Key.Others != 0 {
+		if u := k.Usage(); u.Heavy != (Share{Used: 27, Limit: 30}) || u.Key.Others != 0 {
 			t.Errorf("usage %+v", u)
 		}
 	})

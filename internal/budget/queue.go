@@ -1,237 +1,314 @@
 package budget
 
 import (
+	"context"
 	"slices"
 	"time"
 )
 
-// waiter is one caller of Enter. Its channel holds the pass from the moment it
-// is granted.
-type waiter struct {
-	key   *Key
-	lane  Lane
-	heavy bool
-	looks bool   // takes no place: nil is its pass
-	turn  uint64 // counts the callers of the ledger
-	pass  chan *Pass
-}
+// Lane is the precedence of a request (DESIGN B4): a lower lane takes what the
+// ones above leave, all of it, and a twenty-first where they leave nothing. Within a
+// lane, first come, first served.
+type Lane uint8
 
-// queue puts a caller into its lane and serves whom it can.
-func (k *Key) queue(w *waiter) {
-	l := k.ledger
-	w.lane, w.pass = min(w.lane, Backfill), make(chan *Pass, 1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turns++
-	w.turn = l.turns
-	q := k.line(w)
-	*q = append(*q, w)
-	k.business.serve(l)
-}
-
-// line is the queue that a waiter stands in. Heavy requests have one of their
-// own: waiting for the heavy limit must not hold up what it does not cover.
-func (k *Key) line(w *waiter) *[]*waiter { return &k.queues[w.lane][weight(w.heavy)] }
-
-// withdraw takes back a place in the queue, or a pass that came too late.
-func (k *Key) withdraw(w *waiter) {
-	l := k.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case pass := <-w.pass:
-		if pass != nil {
-			pass.unsent()
-		}
-	default:
-		q := k.line(w)
-		*q = slices.DeleteFunc(*q, func(other *waiter) bool { return other == w })
-	}
-	k.business.serve(l)
-}
-
-// unsent gives a pass back as if it had never been.
-func (p *Pass) unsent() {
-	p.left = true
-	delete(p.key.out, p)
-	for _, w := range p.counted() {
-		w.back()
-	}
-}
-
-// serve grants all that may go now, and sets the timer to when to look again.
-func (b *business) serve(l *Ledger) {
-	now := l.now()
-	b.limit.expire(now)
-	for _, k := range b.keys {
-		k.all.expire(now)
-		k.heavy.expire(now)
-	}
-	for {
-		again, granted := b.grant(now)
-		if !granted {
-			b.wake(l, now, again)
-			return
-		}
-	}
-}
-
-// weights of a request: plain and heavy.
+// The lanes, most urgent first.
 const (
-	plain = iota
-	heavyweight
+	Probe     Lane = iota // the key itself, and probes of sources in trouble
+	Fresh                 // incremental walks and snapshots
+	Reconcile             // reconcile and heal
+	Deep                  // reconcile, of many days
+	Backfill              // backfill and full resync
+	lanes
 )
 
-func weight(heavy bool) int {
-	if heavy {
-		return heavyweight
+// urgent reports whether requests of the lane may come in bursts.
+func (l Lane) urgent() bool { return l <= Fresh }
+
+// spread is how far apart the requests are that a lane leaves room for, where 1 would be
+// even. A little more lets the whole limit be used although answers take their time;
+// six bounds the wait of the next process.
+func (l Lane) spread() float64 {
+	if l.urgent() {
+		return 6
+	}
+	return 1.1
+}
+
+// The weights of requests, those whose limit is scarcer first.
+const (
+	heavy = iota
+	plain
+	weights
+)
+
+func weight(isHeavy bool) int {
+	if isHeavy {
+		return heavy
 	}
 	return plain
 }
 
-// mostOvertakings is how many places in a row go to higher lanes of a restaurant's keys, for
-// each key, while a request of a lower lane could have them. The next one is its.
-const mostOvertakings = 20
+// mostPassed is how many requests of urgent lanes in a row are sent for each key of a
+// restaurant before one of a lower lane.
+const mostPassed = 20
 
-// grant serves the first waiter that may go: by lane, then the key served
-// longest ago, then weight ([Key.turns]), then who came first. Since a place that
-// comes back is always offered in this order, a lower lane takes none that a
-// higher one can use, but one behind [mostOvertakings] others.
-func (b *business) grant(now instant) (again instant, granted bool) {
-	if b.grantOvertaken(now) {
-		return 0, true
+// waiter is one caller of Acquire or Await.
+type waiter struct {
+	key     *Key
+	lane    Lane
+	weight  int
+	looks   bool // Await: nil is its permit
+	arrival uint64
+	permit  chan *Permit // has room for the one that is granted
+}
+
+// Acquire waits until a request of this lane and weight may be sent. It returns
+// the context's cause when that ends first. [Permit.Done] must be called.
+func (k *Key) Acquire(ctx context.Context, lane Lane, heavy bool) (*Permit, error) {
+	return k.wait(ctx, &waiter{lane: lane, weight: weight(heavy)})
+}
+
+// Await waits like [Key.Acquire] and takes no permit: who must take a lock before a
+// request need not hold it while the limits are used up.
+func (k *Key) Await(ctx context.Context, lane Lane, heavy bool) error {
+	_, err := k.wait(ctx, &waiter{lane: lane, weight: weight(heavy), looks: true})
+	return err
+}
+
+func (k *Key) wait(ctx context.Context, w *waiter) (*Permit, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	w.key, w.lane, w.permit = k, min(w.lane, Backfill), make(chan *Permit, 1)
+	l := k.ledger
+	l.mu.Lock()
+	l.arrivals++
+	w.arrival = l.arrivals
+	queue := &k.queues[w.lane][w.weight]
+	*queue = append(*queue, w)
+	k.business.serve()
+	l.mu.Unlock()
+	select {
+	case permit := <-w.permit:
+		return permit, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case permit := <-w.permit: // too late: as if it had never been granted
+		if permit != nil {
+			permit.done = true
+			for _, window := range k.windows(permit.heavy) {
+				window.inFlight--
+			}
+		}
+	default:
+		*queue = slices.DeleteFunc(*queue, func(other *waiter) bool { return other == w })
+	}
+	k.business.serve()
+	return nil, context.Cause(ctx)
+}
+
+// waiting is how many requests of the key wait.
+func (k *Key) waiting() (n int) {
+	for _, lane := range k.queues {
+		n += len(lane[heavy]) + len(lane[plain])
+	}
+	return n
+}
+
+// serve grants all that may be sent now, and sets the timer to when to look again. The caller
+// holds the lock of the ledger.
+func (b *business) serve() {
+	now := b.ledger.now()
+	for {
+		w, again := b.next(now)
+		if w == nil {
+			if again == never {
+				b.timer.Stop()
+			} else {
+				b.timer.Reset(again - now)
+			}
+			return
+		}
+		b.grant(now, w)
+	}
+}
+
+// next returns the waiter whose request may be sent now, or when to look again. A starved
+// one comes first; then it goes by lane, the key that was served longest ago,
+// weight, and who came first.
+func (b *business) next(now instant) (next *waiter, again instant) {
+	for _, k := range b.keys {
+		for weight, passed := range k.passed {
+			if passed < mostPassed*len(b.keys) || k.opens(now, Fresh, weight) > now {
+				continue
+			}
+			for lane := Fresh + 1; lane < lanes; lane++ {
+				if q := k.queues[lane][weight]; len(q) > 0 && (next == nil || q[0].arrival < next.arrival) {
+					next = q[0]
+				}
+			}
+			if next != nil {
+				return next, now
+			}
+		}
 	}
 	again = never
 	for lane := range lanes {
-		for i, k := range b.keys {
-			for _, weight := range k.turns(lane) {
-				if len(k.queues[lane][weight]) == 0 {
+		for _, k := range b.keys {
+			for weight, q := range k.queues[lane] {
+				if len(q) == 0 {
 					continue
 				}
-				ok, at := decide(now, lane.paced(), k.limits[weight])
-				if ok {
-					b.overtake(now, k.queues[lane][weight][0])
-					k.admit(now, lane, weight)
-					copy(b.keys[i:], b.keys[i+1:])
-					b.keys[len(b.keys)-1] = k
-					return 0, true
+				at := k.opens(now, lane, weight)
+				if at <= now {
+					return q[0], now
 				}
 				again = min(again, at)
 			}
 		}
 	}
-	return again, false
+	return nil, again
 }
 
-// grantOvertaken serves a waiter of the lower lanes that was overtaken often enough,
-// whatever the pace of its lane.
-func (b *business) grantOvertaken(now instant) (granted bool) {
-	for _, k := range b.keys {
-		for weight, n := range k.overtakings {
-			if n < mostOvertakings*len(b.keys) {
-				continue
-			}
-			if w := k.longest(now, weight); w != nil {
-				k.admit(now, w.lane, weight)
-				return true
-			}
-		}
+// opens is when all limits let a request through.
+func (k *Key) opens(now instant, lane Lane, weight int) (at instant) {
+	for _, w := range k.windows(weight == heavy) {
+		at = max(at, w.opens(now, lane))
 	}
-	return false
+	return at
 }
 
-// overtake counts the place that a request takes, for all below it that could have it.
-func (b *business) overtake(now instant, served *waiter) {
-	if served.looks {
-		return
-	}
-	for _, k := range b.keys {
-		for weight := range k.overtakings {
-			if w := k.longest(now, weight); w != nil && served.lane < w.lane {
-				k.overtakings[weight]++
-			}
-		}
-	}
-}
-
-// longest is who waits longest in the lanes below fresh data, when every limit that it
-// counts in has room; nil for nobody.
-func (k *Key) longest(now instant, weight int) *waiter {
-	var longest *waiter
-	for lane := Fresh + 1; lane < lanes; lane++ {
-		if q := k.queues[lane][weight]; len(q) > 0 && (longest == nil || q[0].turn < longest.turn) {
-			longest = q[0]
-		}
-	}
-	if longest == nil {
-		return nil
-	}
-	if room, _ := decide(now, false, k.limits[weight]); !room {
-		return nil
-	}
-	return longest
-}
-
-// turns are the queues of a lane in their order. Heavy requests have the scarcer
-// places and go first: a walk that always has its next request ready would else
-// make them miss theirs. Where the heavy limit is none of its own, who came first
-// goes first.
-func (k *Key) turns(lane Lane) [2]int {
-	q := &k.queues[lane]
-	if k.heavy.limit < k.all.limit || len(q[plain]) == 0 || len(q[heavyweight]) == 0 || q[heavyweight][0].turn < q[plain][0].turn {
-		return [2]int{heavyweight, plain}
-	}
-	return [2]int{plain, heavyweight}
-}
-
-// admit gives the first of a queue his pass.
-func (k *Key) admit(now instant, lane Lane, weight int) {
-	q := &k.queues[lane][weight]
-	w := (*q)[0]
-	(*q)[0] = nil
-	*q = (*q)[1:]
+// grant gives the first waiter of a queue its permit.
+func (b *business) grant(now instant, w *waiter) {
+	k := w.key
+	queue := &k.queues[w.lane][w.weight]
+	*queue = slices.Delete(*queue, 0, 1)
 	if w.looks {
-		w.pass <- nil
+		w.permit <- nil
 		return
 	}
-	p := &Pass{key: k, sent: now, limits: len(k.limits[weight])}
-	for i, win := range k.limits[weight] {
-		win.take(now, lane.paced())
-		p.windows[i], p.gone[i], p.confirmed[i] = win, win.gone, win.previous.confirmed
+	p := &Permit{key: k, heavy: w.weight == heavy, sent: now}
+	for _, window := range k.windows(p.heavy) {
+		window.inFlight++
 	}
-	k.out[p] = struct{}{}
-	k.granted[lane]++
-	if lane > Fresh {
-		k.overtakings[weight] = 0
-	}
-	if lane < Backfill {
-		urgent := &k.urgent[lane][weight]
-		*urgent = append(expired(*urgent, now), now+remembered)
-	}
-	w.pass <- p
-}
-
-// wake sets the timer.
-func (b *business) wake(l *Ledger, now, again instant) {
-	if again == b.at {
-		return
-	}
-	b.at = again
-	switch {
-	case again == never:
-		if b.timer != nil {
-			b.timer.Stop()
+	k.granted[w.lane]++
+	k.sent[w.lane][w.weight].add(now, 1)
+	if w.lane.urgent() {
+		for _, other := range b.keys {
+			other.passed[heavy]++
+			other.passed[plain]++
 		}
-	case b.timer == nil:
-		b.timer = time.AfterFunc(again-now, func() { b.look(l) })
-	default:
-		b.timer.Reset(again - now)
+	} else {
+		k.passed[w.weight] = 0
+	}
+	i := slices.Index(b.keys, k)
+	copy(b.keys[i:], b.keys[i+1:])
+	b.keys[len(b.keys)-1] = k
+	w.permit <- p
+}
+
+// Permit is the right to send one request, now.
+type Permit struct {
+	key   *Key
+	heavy bool
+	sent  instant
+	done  bool
+}
+
+// Answer is what the service said about its limits.
+type Answer struct {
+	Status     int           // 0: no answer came
+	Limit      int           // X-RateLimit-Limit; -1: not said
+	Remaining  int           // X-RateLimit-Remaining; -1: not said
+	RetryAfter time.Duration // 0: not said
+}
+
+const (
+	// blindPause is the pause after a 429 that does not say how long.
+	blindPause = minute
+	// Jitter is added to a pause, so that a thousand keys stopped together do not resume
+	// together; at least a little, since a Retry-After is in whole seconds.
+	leastJitter, maxJitter = 50 * time.Millisecond, 5 * time.Second
+)
+
+// Done takes the answer, as soon as its headers are here or none will come.
+// Only the first call counts.
+func (p *Permit) Done(a Answer) {
+	k, l := p.key, p.key.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.done {
+		return
+	}
+	p.done = true
+	now, late := l.now(), instant(0)
+	if a.Status == 0 {
+		late = silence
+	} else {
+		k.took(now - p.sent)
+	}
+	windows := k.windows(p.heavy)
+	for _, w := range windows {
+		w.answered(now, late)
+	}
+	meant := p.meant(windows, a.Limit)
+	switch {
+	case a.Status == 429:
+		if meant == nil { // the figures do not tell
+			meant = k.all
+		}
+		pause := a.RetryAfter
+		if pause <= 0 {
+			pause = blindPause
+		}
+		meant.refuse(now, p.sent, now+pause+leastJitter+time.Duration(l.opts.Jitter()*float64(maxJitter)))
+	case a.Status != 0:
+		for _, w := range windows {
+			p.learn(now, w, a, w == meant)
+		}
+	}
+	k.business.serve()
+}
+
+// learn takes what an answer shows about a window, which its figures mean or not.
+func (p *Permit) learn(now instant, w *window, a Answer, meant bool) {
+	silent := a.Remaining < 0 && a.Status < 300 // the service gives no figures
+	if meant && a.Remaining >= 0 {
+		w.observe(now, p.sent, a.Remaining)
+		silent = true
+	}
+	// Of what the process before has spent only figures tell.
+	if silent || now >= w.began+cycle {
+		w.accepted(now, p.sent)
 	}
 }
 
-func (b *business) look(l *Ledger) {
-	l.recovered(func() {
-		b.at = never
-		b.serve(l)
-	})
+// meant is the window that an answer's figures are about: the one with that limit. A limit
+// lower than any is news that /me has not reported yet, about the key, or about the heavy
+// routes on one of those. It is nil when it cannot be told.
+func (p *Permit) meant(windows []*window, limit int) (found *window) {
+	for _, w := range windows {
+		if w.limit == limit {
+			if found != nil {
+				return nil // two limits of one figure
+			}
+			found = w
+		}
+	}
+	if last := windows[len(windows)-1]; found == nil && limit > 0 && limit < last.limit {
+		last.setLimit(limit, p.key.share)
+		return last
+	}
+	return found
+}
+
+// took smooths the time an answer takes, for the forecast.
+func (k *Key) took(latency time.Duration) {
+	if k.latency == 0 {
+		k.latency = latency
+	}
+	k.latency += (latency - k.latency) / 16
 }

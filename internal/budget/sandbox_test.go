@@ -22,11 +22,13 @@ type lane struct {
 }
 
 func (l lane) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) {
-	pass, err := l.key.Enter(ctx, l.lane, heavy)
+	permit, err := l.key.Acquire(ctx, l.lane, heavy)
 	if err != nil {
 		return nil, err
 	}
-	return func(v api.Verdict) { pass.Leave(budget.Answer(v)) }, nil
+	return func(v api.Verdict) {
+		permit.Done(budget.Answer{Status: v.Status, Limit: v.Limit, Remaining: v.Remaining, RetryAfter: v.RetryAfter})
+	}, nil
 }
 
 // line is the way to the sandbox: it takes time in both directions, and keeps

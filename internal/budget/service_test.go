@@ -164,12 +164,12 @@ func (s *service) count(key string, heavy bool) Answer {
 	if heavy {
 		apply, limits = append(apply, k[1]), append(limits, s.limits.HeavyPerMinute)
 	}
-	a := Answer{Status: 200, Limit: -1, Remaining: -1, Date: now}
+	a := Answer{Status: 200, Limit: -1, Remaining: -1}
 	for i, c := range apply {
 		remaining, retry, ok := c.admit(now)
 		if !ok {
 			s.refusals++
-			return s.said(Answer{Status: 429, Limit: limits[i], RetryAfter: retry.Truncate(time.Second) + time.Second, Date: now})
+			return s.said(Answer{Status: 429, Limit: limits[i], RetryAfter: retry.Truncate(time.Second) + time.Second})
 		}
 		if a.Limit < 0 || remaining < a.Remaining {
 			a.Limit, a.Remaining = limits[i], remaining

@@ -19,18 +19,18 @@ func TestBusyWalkDoesNotStarveHeavyRequests(t *testing.T) {
 		for range 2 { // two walkers: one is always waiting
 			go func() {
 				for {
-					p, err := k.Enter(ctx, Backfill, false)
+					p, err := k.Acquire(ctx, Backfill, false)
 					if err != nil {
 						return
 					}
-					p.Leave(silentOK)
+					p.Done(silentOK)
 				}
 			}()
 		}
 		time.Sleep(10 * time.Second)
 		for i := range 5 {
 			asked := time.Now()
-			enter(t, k, Backfill, true).Leave(silentOK)
+			acquire(t, k, Backfill, true).Done(silentOK)
 			if waited := time.Since(asked); waited > 5*time.Second {
 				t.Errorf("heavy request %d waited %s", i, waited)
 			}
@@ -91,12 +91,12 @@ func TestFreshWalksDoNotStarveTheLanesBelow(t *testing.T) {
 					for range max(a.n, 1) {
 						group.Go(func() {
 							for {
-								p, err := key.Enter(ctx, a.lane, a.heavy)
+								p, err := key.Acquire(ctx, a.lane, a.heavy)
 								if err != nil {
 									return
 								}
 								served[i].Add(1)
-								p.Leave(silentOK)
+								p.Done(silentOK)
 								time.Sleep(a.every)
 							}
 						})

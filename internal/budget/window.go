@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -8,179 +9,181 @@ import (
 // instant is the time since the ledger began, by the monotonic clock.
 type instant = time.Duration
 
-// minute is the length of the service's window.
-const minute = time.Minute
+// never is an instant that does not come by itself: an answer, a new limit or a
+// permit given back must come first.
+const never instant = math.MaxInt64
 
-// window is the count of one limit.
+const (
+	minute = time.Minute
+	// cycle is how long after its answer a request counts: the service's minute, and a
+	// margin for clocks that differ and counts that round.
+	cycle = minute + 250*time.Millisecond
+	// silence is how much later than our giving up the service may still count a
+	// request that it has not answered.
+	silence = 15 * time.Second
+	// courtesy is how long others are left what they were seen to use. After it they are left
+	// half of that, and so on.
+	courtesy = 150 * time.Second
+)
+
+// window is one limit with the log of the requests that count in it.
 type window struct {
-	limit int // as the service says it
-	share int // of it, what may be ours
-	cycle time.Duration
+	limit    int       // requests a minute, as the service reports it
+	share    int       // Larder's part of it
+	inFlight int       // requests without an answer
+	until    []instant // when each answered request stops counting, in order; kept for one more cycle
 
-	inFlight int
-	// own are the instants at which our places come back, oldest first; others
-	// are those of places that others were seen to take.
-	own, others []instant
-	// gone is how many of both have come back so far.
-	gone uint64
+	// A process before this one may have used the limit. What it spent has stopped counting a
+	// cycle after began, the first instant at which a request may be sent.
+	began     instant
+	inherited int // the first requests of the log are those of the process before
 
+	others      int // requests a minute that are left to others
+	othersUntil instant
+
+	unsure      bool // until an answer shows what is left
+	refusedAt   instant
 	pausedUntil instant
-	// alone: after a 429, one request at a time until one sent since then is
-	// answered with anything else.
-	alone     bool
-	refusedAt instant
-	refusals  int
-	// lastPaced is when a paced lane last took a place, or was to.
-	lastPaced instant
-	last      sight
-	previous  previous
 }
 
-func newWindow(limit int, share float64, margin time.Duration) *window {
-	w := &window{cycle: minute + margin, lastPaced: -minute}
+func newWindow(limit int, share float64) *window {
+	w := &window{began: -cycle, refusedAt: -cycle}
 	w.setLimit(limit, share)
 	return w
 }
 
-// setLimit changes the limit; places taken stay taken.
+// setLimit changes the limit; the log stays.
 func (w *window) setLimit(limit int, share float64) {
 	w.limit = limit
 	w.share = max(1, int(float64(limit)*share+1e-9))
 }
 
-// ours is how many places are taken by our own requests.
-func (w *window) ours() int { return w.inFlight + len(w.own) }
+// begin is for a window that a process before this one may have used.
+func (w *window) begin(at instant) { w.began, w.inherited, w.unsure = at, 0, true }
 
-// free is how many places may be taken now.
-func (w *window) free() int {
-	return min(w.share-w.ours(), w.limit-w.ours()-len(w.others))
+// ours is how many of Larder's requests count at an instant, at most.
+func (w *window) ours(at instant) int { return w.inFlight + len(w.counting(at)) }
+
+// counting are the answered requests that count after an instant.
+func (w *window) counting(at instant) []instant {
+	first, _ := slices.BinarySearch(w.until, at+1)
+	return w.until[first:]
 }
 
-// expire gives back the places whose time has come.
-func (w *window) expire(now instant) {
-	before := len(w.own) + len(w.others)
-	w.own = expired(w.own, now)
-	w.others = expired(w.others, now)
-	w.gone += uint64(before - len(w.own) - len(w.others))
-}
-
-func expired(places []instant, now instant) []instant {
-	n := 0
-	for n < len(places) && places[n] <= now {
-		n++
+// theirs is how many requests are left to others.
+func (w *window) theirs(now instant) int {
+	if now >= w.othersUntil {
+		return w.others >> (1 + (now-w.othersUntil)/courtesy)
 	}
-	return places[n:]
+	return w.others
 }
 
-// take counts a request that is about to be sent.
-func (w *window) take(now instant, paced bool) {
-	if paced || w.pacesAll(now) {
-		w.tick(now)
+// alone reports whether requests are sent one at a time, to see what is left.
+func (w *window) alone(now instant) bool {
+	return w.unsure || w.others > 0 && now >= w.othersUntil
+}
+
+// stepOf is the time between two requests when so many are sent evenly in the service's
+// minute, times the spread of a lane.
+func stepOf(lane Lane, requests int) time.Duration {
+	return min(cycle, time.Duration(lane.spread()*float64(cycle)/float64(max(1, requests))))
+}
+
+// opens is when a request of a lane may be sent, now or later: when after it there is still
+// one request in each step, for whatever is more urgent, until all requests in the
+// log have stopped counting.
+func (w *window) opens(now instant, lane Lane) instant {
+	if at := max(w.began, w.pausedUntil); at > now {
+		return at
 	}
-	w.inFlight++
+	if w.alone(now) && w.inFlight > 0 {
+		return never
+	}
+	most, log := min(w.share, w.limit-w.theirs(now)), w.counting(now)
+	free, step := most-w.inFlight-len(log), stepOf(lane, most)
+	at, even := never, time.Duration(0)
+	if instant(most-w.inFlight)*step >= cycle { // what is under way counts for a cycle, at least
+		at = now
+		for i := max(0, -free); i < len(log) && instant(free+i)*step < cycle; i++ {
+			at = max(at, log[i]-instant(free+i)*step)
+			even = max(even, (log[i]-now)/instant(max(1, free+i)))
+		}
+	}
+	if now < w.othersUntil && w.others > 0 {
+		at = min(at, w.othersUntil)
+	}
+	if w.inFlight == 0 && free > 0 && at > now {
+		// Alone, a lower lane may bridge a gap evenly, and any lane goes on at the pace
+		// of which the process before has left enough.
+		wait, inherits := w.firstWait(), w.inherited > 0 && now < w.began+cycle
+		if !lane.urgent() {
+			wait = min(wait, even)
+		}
+		if inherits || !lane.urgent() && even <= w.firstWait() {
+			at = min(at, max(now, log[len(log)-1]-cycle+wait))
+		}
+	}
+	return at
 }
 
-// back undoes a take whose request was not sent.
-func (w *window) back() { w.inFlight-- }
+// firstWait is how long after a process the next one can surely send a request.
+func (w *window) firstWait() time.Duration { return stepOf(Fresh, w.share) }
 
-// answered counts a request from its answer on. The service may have counted it
-// as late as at now+late.
+// answered moves a request from under way to the log. The service may have counted it as late
+// as at now+late.
 func (w *window) answered(now, late instant) {
 	w.inFlight--
-	w.own = insert(w.own, now+late+w.cycle, 1)
+	w.add(now + late + cycle)
+	w.until = w.until[len(w.until)-len(w.counting(now-cycle)):]
 }
 
-// insert adds n places and keeps them in order; new ones nearly always belong to the
-// end.
-func insert(places []instant, at instant, n int) []instant {
-	i := len(places)
-	for i > 0 && places[i-1] > at {
+// add puts a request into the log; a new one nearly always belongs to the end.
+func (w *window) add(until instant) {
+	i := len(w.until)
+	for i > 0 && w.until[i-1] > until {
 		i--
 	}
-	return slices.Insert(places, i, slices.Repeat([]instant{at}, n)...)
+	w.until = slices.Insert(w.until, i, until)
 }
 
-// observe learns from X-RateLimit-Remaining of an answer that has been counted
-// as answered: what our own requests do not explain is someone else's. The
-// request was sent at sent, when gone places had come back.
-func (w *window) observe(now, sent instant, gone uint64, confirmed, remaining int) {
-	others := max(w.missing(gone, remaining), w.dropped(now, sent, remaining), w.pressed(now, remaining))
-	if w.previous.matters && now < w.previous.until {
-		w.chargePrevious(now, others, confirmed, remaining)
+// observe takes X-RateLimit-Remaining of an answer to a request sent at sent.
+func (w *window) observe(now, sent instant, remaining int) {
+	used := min(w.limit, w.limit-remaining)
+	if back := w.began + cycle; now < back {
+		// The service has surely counted the request itself and those answered before. The
+		// others that it counts are those of the process before.
+		own := w.until[w.inherited:]
+		sure, _ := slices.BinarySearch(own, sent+cycle)
+		inherited := max(0, used-sure-1)
+		w.until = slices.Concat(slices.Repeat([]instant{back}, inherited), own)
+		w.inherited = inherited
 		return
 	}
-	w.yield(now+2*w.cycle, others)
-}
-
-// missing compares with our whole count: no algorithm counts more than 60
-// seconds, so less room than that leaves is someone else's doing. Places that
-// came back while the request was under way may have been taken when the
-// service counted it.
-func (w *window) missing(gone uint64, remaining int) int {
-	back := int(w.gone - gone)
-	return w.limit - w.ours() - len(w.others) - back - remaining
-}
-
-// dropped compares with an answer before: between the two the service counted at
-// most those of ours that were under way in that time. This sees others under a
-// fixed minute or a bucket, whose count lies below our whole one. Only a request
-// sent after that answer was surely counted after it; until one is, and for no
-// longer than our places are remembered, the answer before stays the measure.
-func (w *window) dropped(now, sent instant, remaining int) int {
-	last := w.last
-	if last.known && last.sent+w.cycle > now && sent < last.at {
-		return 0
-	}
-	w.last = sight{known: true, remaining: remaining, sent: sent, at: now}
-	if !last.known || last.sent+w.cycle <= now {
-		return 0
-	}
-	first, _ := slices.BinarySearch(w.own, last.sent+w.cycle)
-	between := w.inFlight + len(w.own) - first - 1 // the answer before is one of them
-	return last.remaining - remaining - between
-}
-
-// sight is an X-RateLimit-Remaining, with when it was asked for and answered.
-type sight struct {
-	known     bool
-	remaining int
-	sent, at  instant
-}
-
-// caution is how long after a 429 the last twentieth of a limit is left to others.
-const caution = 10 * time.Minute
-
-// pressed gives way when little remains after a 429. A bucket shows others by
-// nothing else: until it is empty it never looks fuller than our own count
-// explains.
-func (w *window) pressed(now instant, remaining int) int {
-	if w.refusals == 0 || now > w.refusedAt+caution || remaining > w.limit/20 {
-		return 0
-	}
-	return 1
-}
-
-// yield counts n places as taken by others, until then: two cycles where they
-// are about to use again what they used.
-func (w *window) yield(until instant, n int) {
-	if n = min(n, w.limit-len(w.others)); n > 0 {
-		w.others = insert(w.others, until, n)
+	// What was under way or stopped counting meanwhile may have been counted. Others are left
+	// twice what is seen of them: what they used, and what they are about to use.
+	if others := min(2*(used-w.ours(sent)), w.limit); others >= w.theirs(now) {
+		w.others, w.othersUntil = others, now+courtesy
 	}
 }
 
-// refuse stops the window after a 429 (DESIGN B3). Our own count said there was
-// room, so others use it more than we saw: a quarter is left to them.
-func (w *window) refuse(now, until instant) {
+// refuse stops the window after a 429. The log showed room, so others use more than was
+// seen: another third is left to them.
+func (w *window) refuse(now, sent, until instant) {
 	w.pausedUntil = max(w.pausedUntil, until)
-	w.alone, w.refusedAt = true, now
-	w.refusals++
-	w.last = sight{}
-	w.yield(now+2*w.cycle, max(1, w.limit/4))
+	if sent < w.refusedAt {
+		return // it went beside one that was refused
+	}
+	w.unsure, w.refusedAt = true, now
+	w.others = min(w.limit, w.theirs(now)+max(1, w.limit/3))
+	w.othersUntil = now + courtesy
 }
 
-// accepted ends the caution after a 429, if the request was sent since.
-func (w *window) accepted(sent instant) {
+// accepted takes an answer that is no 429.
+func (w *window) accepted(now, sent instant) {
 	if sent > w.refusedAt {
-		w.alone = false
+		w.unsure = false
+	}
+	if now >= w.othersUntil {
+		w.others, w.othersUntil = w.theirs(now), now+courtesy
 	}
 }

@@ -239,16 +239,16 @@ type gate struct {
 
 // Enter implements api.Gate.
 func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) {
-	pass, err := g.link.Key.Enter(ctx, g.lane, heavy)
+	permit, err := g.link.Key.Acquire(ctx, g.lane, heavy)
 	if err != nil {
 		return nil, err
 	}
 	if err := g.may(); err != nil { // meanwhile the source may have been lost
-		pass.Leave(budget.Answer{Limit: -1, Remaining: -1})
+		permit.Done(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}
 	return func(v api.Verdict) {
-		pass.Leave(budget.Answer(v))
+		permit.Done(budget.Answer{Status: v.Status, Limit: v.Limit, Remaining: v.Remaining, RetryAfter: v.RetryAfter})
 		g.link.warn(v)
 	}, nil
 }
