@@ -31,7 +31,7 @@ func (s *source) restore(ctx context.Context) error {
 	s.stored = state // status reads it, from goroutines of its own
 	s.mu.Unlock()
 	if s.restoredAt.IsZero() && len(state.Checkpoints)+len(state.Statuses) > 0 {
-		return s.coldStart(ctx)
+		return s.coldStart(ctx, state.Business)
 	}
 	s.restoredAt = time.Now()
 	return nil
@@ -39,8 +39,8 @@ func (s *source) restore(ctx context.Context) error {
 
 // coldStart has the first request wait, and waits for it here: it would else hold
 // the place among the tried keys meanwhile, which many sources share.
-func (s *source) coldStart(ctx context.Context) error {
-	wait := s.link.Key.FollowProcess()
+func (s *source) coldStart(ctx context.Context, business string) error {
+	wait := s.link.FollowProcess(business)
 	if !lifecycle.Pause(ctx, wait) {
 		return context.Cause(ctx)
 	}

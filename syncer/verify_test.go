@@ -894,6 +894,8 @@ func TestVerifyOfCursorsThatFail(t *testing.T) {
 
 func TestVerifyProgress(t *testing.T) {
 	still(t, func(t *testing.T, w *world, _ string) {
+		// So few that a walk takes longer than the second between two reports.
+		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Limits.PerMinute = 20 }))
 		seen := map[string]bool{}
 		var last verify.Progress
 		report, err := w.syncer.Verify(t.Context(), Selection{}, nil, func(p verify.Progress) {

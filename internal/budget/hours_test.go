@@ -26,6 +26,16 @@ func (s *source) refusals() int {
 	return s.refused
 }
 
+// sent is how many of its requests were answered.
+func (s *source) sent() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, waits := range s.waits {
+		n += len(waits)
+	}
+	return n
+}
+
 func newSource(l *Ledger, s *service, name string) *source {
 	return &source{key: l.Key(name, 1), service: s, name: name, waits: map[Lane][]time.Duration{}}
 }
@@ -83,20 +93,20 @@ func percentile(waits []time.Duration, p float64) time.Duration {
 }
 
 // TestHoursOfBackfill is DESIGN B2 and R7: whatever the service counts by, a
-// backfill uses at least 98 % of the limit without one 429, and a fresh request
-// waits for about one place.
+// backfill uses at least 98 % of the limit without one 429, and most single fresh requests
+// do not wait.
 func TestHoursOfBackfill(t *testing.T) {
 	cases := []struct {
 		name        string
 		least, most time.Duration // one way
 		burst       func(r *dice) func() int
-		p99         time.Duration
+		p50, p99    time.Duration
 	}{
-		{"at once", 0, 0, single, 600 * time.Millisecond},
-		{"nearby", 5 * time.Millisecond, 60 * time.Millisecond, single, 700 * time.Millisecond},
-		{"far away", 50 * time.Millisecond, 300 * time.Millisecond, single, time.Second},
-		{"bursts", 5 * time.Millisecond, 60 * time.Millisecond, upTo(12), 8 * time.Second},
-		{"large bursts", 5 * time.Millisecond, 60 * time.Millisecond, upTo(60), 40 * time.Second},
+		{"at once", 0, 0, single, 50 * time.Millisecond, 600 * time.Millisecond},
+		{"nearby", 5 * time.Millisecond, 60 * time.Millisecond, single, 50 * time.Millisecond, 700 * time.Millisecond},
+		{"far away", 50 * time.Millisecond, 300 * time.Millisecond, single, 50 * time.Millisecond, time.Second},
+		{"bursts", 5 * time.Millisecond, 60 * time.Millisecond, upTo(12), 2 * time.Second, 8 * time.Second},
+		{"large bursts", 5 * time.Millisecond, 60 * time.Millisecond, upTo(60), 12 * time.Second, 40 * time.Second},
 	}
 	for _, c := range cases {
 		for name := range algorithms {
@@ -124,8 +134,8 @@ func TestHoursOfBackfill(t *testing.T) {
 					if usage < 0.98 {
 						t.Errorf("usage %.2f %%, want at least 98 %%", 100*usage)
 					}
-					if p99 := percentile(fresh, 0.99); p99 > c.p99 {
-						t.Errorf("fresh requests wait up to %s (p99), want at most %s", p99, c.p99)
+					if p50, p99 := percentile(fresh, 0.5), percentile(fresh, 0.99); p50 > c.p50 || p99 > c.p99 {
+						t.Errorf("fresh requests wait %s (p50) to %s (p99), want at most %s to %s", p50, p99, c.p50, c.p99)
 					}
 				})
 			})

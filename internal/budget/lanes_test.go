@@ -267,6 +267,35 @@ func TestKeysOfABusinessShareFairly(t *testing.T) {
 	}
 }
 
+// TestAKeyThatJoinsARestaurantKeepsItsPauses has a key join a restaurant whose other key has been at
+// work for long.
+func TestAKeyThatJoinsARestaurantKeepsItsPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLedger(Options{Jitter: func() float64 { return 0 }})
+		a := l.Key("a", 1)
+		a.SetLimits(DefaultLimits, "bistro")
+		acquire(t, a, Fresh, false).Done(Answer{Status: 200, Limit: 600, Remaining: 599})
+		time.Sleep(10 * time.Minute)
+		b := l.Key("b", 1)
+		b.FollowProcess("bistro")
+		acquire(t, b, Probe, false).Done(Answer{Status: 200, Limit: 600, Remaining: 500})
+		if u := a.Usage(); u.Business != (Share{Used: 100, Limit: 600}) {
+			t.Errorf("what the process before has spent: %+v", u.Business)
+		}
+		c := l.Key("c", 1)
+		acquire(t, c, Fresh, false).Done(Answer{Status: 429, Limit: 600, RetryAfter: 20 * time.Second})
+		c.SetLimits(DefaultLimits, "bistro")
+		if u := a.Usage(); u.Business != (Share{Used: 101, Others: 150, Limit: 600}) || u.PausedUntil.IsZero() {
+			t.Errorf("a 429: %+v", u)
+		}
+		began := time.Now()
+		acquire(t, a, Fresh, false).Done(silentOK)
+		if waited := time.Since(began); waited < 20*time.Second || waited > 21*time.Second {
+			t.Errorf("it waited %s", waited)
+		}
+	})
+}
+
 func TestKeysFoundToBeOneBusiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLedger(Options{})

@@ -143,6 +143,7 @@ func (l *Ledger) newBusiness(name string, keys ...*Key) *business {
 		})
 	})
 	b.timer.Stop()
+	b.limit.begin(l.now())
 	b.setLimit(l.opts.Limits.BusinessPerMinute)
 	return b
 }
@@ -159,8 +160,8 @@ func (b *business) setLimit(limit int) {
 }
 
 // SetLimits takes over what /me reports: the limits, and which restaurant the key
-// belongs to. Keys with the same business share its limit, so the name must tell
-// restaurants of different services apart. It may be called at any time.
+// belongs to. Keys with the same business share its limit, so the name must differ
+// for restaurants of different services. It may be called at any time.
 func (k *Key) SetLimits(limits Limits, name string) {
 	k.ledger.mu.Lock()
 	defer k.ledger.mu.Unlock()
@@ -168,7 +169,7 @@ func (k *Key) SetLimits(limits Limits, name string) {
 	k.setLimits(limits)
 }
 
-// setLimits takes over limits that are given, and serves whom they let through.
+// setLimits takes over limits that are given.
 func (k *Key) setLimits(limits Limits) {
 	limits = limits.or(Limits{k.all.limit, k.business.limit.limit, k.heavy.limit})
 	k.all.setLimit(limits.PerMinute, k.share)
@@ -187,18 +188,24 @@ func (k *Key) SetShare(share float64) {
 }
 
 // FollowProcess notes that a process before this one may have used the key within the last
-// minute. The first requests then wait some seconds, for requests of that process to stop
-// counting; FollowProcess returns how long. To be called before anything is sent.
-func (k *Key) FollowProcess() (wait time.Duration) {
+// minute, for the restaurant called name, as for [Key.SetLimits]. The first requests then wait
+// until some of that process's have stopped counting; FollowProcess returns how long. To be
+// called before anything is sent.
+func (k *Key) FollowProcess(name string) (wait time.Duration) {
 	l := k.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if k.all.ours(l.now()-cycle) > 0 {
+	now := l.now()
+	if k.all.ours(now-cycle) > 0 {
 		return 0
 	}
-	k.all.begin(k.began + k.all.firstWait())
-	k.heavy.begin(k.began + k.heavy.firstWait())
-	return max(0, k.all.began-l.now())
+	k.join(name)
+	for _, w := range k.windows(true) {
+		if w.ours(now-cycle) == 0 { // keys of the restaurant may be at work already
+			w.begin(max(w.began, k.began+w.firstWait()))
+		}
+	}
+	return max(0, k.all.began-now)
 }
 
 // join makes the key one of the business called name, with all that it has sent.
@@ -222,6 +229,7 @@ func (k *Key) join(name string) {
 	for _, until := range k.all.counting(l.now()) {
 		b.limit.add(until)
 	}
+	b.limit.merge(old.limit)
 	old.limit.inFlight -= k.all.inFlight
 	b.limit.inFlight += k.all.inFlight
 	b.keys = append(b.keys, k)

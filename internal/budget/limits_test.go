@@ -19,7 +19,7 @@ func TestLimitsUntilTheKeyTellsItsOwn(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			k := NewLedger(Options{Limits: c.given}).Key("bistro", 1)
-			if wait := k.FollowProcess(); wait != c.wait {
+			if wait := k.FollowProcess("bistro"); wait != c.wait {
 				t.Errorf("with %+v the first request waits %s, want %s", c.given, wait, c.wait)
 			}
 			if want := max(c.given.HeavyPerMinute, DefaultLimits.HeavyPerMinute); k.heavy.limit != want || k.business.limit.limit != DefaultLimits.BusinessPerMinute {

@@ -18,7 +18,11 @@ func TestOthersAreGivenWay(t *testing.T) {
 		burst   int
 		every   time.Duration
 		refused float64 // at most
-	}{{1, 2 * time.Second, 0.02}, {1, 10 * time.Second, 0.02}, {15, 30 * time.Second, 0.05}}
+		ours    int     // requests a minute, at least
+	}{
+		{1, 2 * time.Second, 0.02, 50}, {1, 10 * time.Second, 0.02, 95}, {15, 30 * time.Second, 0.05, 35},
+		{1, time.Second, 0.02, 25}, {1, 667 * time.Millisecond, 0.02, 12}, {15, 10 * time.Second, 0.05, 5},
+	}
 	for name := range algorithms {
 		for _, use := range uses {
 			t.Run(fmt.Sprintf("%s/%d every %s", name, use.burst, use.every), func(t *testing.T) {
@@ -30,7 +34,7 @@ func TestOthersAreGivenWay(t *testing.T) {
 					var group sync.WaitGroup
 					src.work(ctx, &group, 8, Backfill, false)
 					time.Sleep(3 * time.Minute)
-					asked, refused := 0, 0
+					asked, refused, sent := 0, 0, src.sent()
 					for began := time.Now(); time.Since(began) < time.Hour; time.Sleep(use.every/2 + time.Duration(r.Int64N(int64(use.every)))) {
 						for range use.burst {
 							asked++
@@ -40,15 +44,19 @@ func TestOthersAreGivenWay(t *testing.T) {
 						}
 					}
 					ours := src.refusals()
+					sent = src.sent() - sent
 					time.Sleep(13 * time.Minute)
 					from := time.Now()
 					time.Sleep(10 * time.Minute)
 					usage := service.rate(from, time.Now()) / float64(DefaultLimits.PerMinute)
 					cancel()
 					group.Wait()
-					t.Logf("%d of its %d requests refused, %d of ours; %.2f %% used without it", refused, asked, ours, 100*usage)
+					t.Logf("%d of its %d requests refused, %d of %d of ours; %.2f %% used without it", refused, asked, ours, sent, 100*usage)
 					if float64(refused) > use.refused*float64(asked) || ours > 8 {
 						t.Errorf("%d of its %d requests refused, %d of ours", refused, asked, ours)
+					}
+					if sent < 60*use.ours {
+						t.Errorf("%d of ours were sent in an hour, want %d a minute", sent, use.ours)
 					}
 					if usage < 0.98 {
 						t.Errorf("usage %.2f %% once it is gone", 100*usage)
@@ -56,6 +64,38 @@ func TestOthersAreGivenWay(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestTwoProcessesWithHalfOfAKeyEach has two ledgers that know nothing of each other.
+func TestTwoProcessesWithHalfOfAKeyEach(t *testing.T) {
+	for name := range algorithms {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := newService(name, DefaultLimits, 5*time.Millisecond, 60*time.Millisecond, 14)
+				ctx, cancel := context.WithCancel(t.Context())
+				var group sync.WaitGroup
+				var both []*source
+				for range 2 {
+					l := NewLedger(Options{})
+					l.Key("bistro", 0.5)
+					src := newSource(l, service, "bistro")
+					src.work(ctx, &group, 6, Backfill, false)
+					src.every(ctx, &group, service.rand, 20*time.Second, single(nil), Fresh)
+					both = append(both, src)
+				}
+				time.Sleep(2 * time.Minute)
+				from := time.Now()
+				time.Sleep(time.Hour)
+				usage := service.rate(from, time.Now()) / float64(DefaultLimits.PerMinute)
+				cancel()
+				group.Wait()
+				t.Logf("usage %.2f %%, %d × 429, %d and %d sent", 100*usage, service.refusals, both[0].sent(), both[1].sent())
+				if usage < 0.96 || service.refusals > 0 {
+					t.Errorf("usage %.2f %%, %d × 429", 100*usage, service.refusals)
+				}
+			})
+		})
 	}
 }
 

@@ -15,6 +15,7 @@ type lives struct {
 	service *service
 	r       *dice
 	limits  Limits
+	keys    int           // of one restaurant
 	burst   int           // fresh requests at once
 	every   time.Duration // between the bursts
 	catchUp bool          // fresh requests one after the other, without end
@@ -28,35 +29,46 @@ type lives struct {
 // live is one process, from its start to its kill.
 func (v *lives) live(span time.Duration) {
 	l := NewLedger(Options{Jitter: v.r.Float64})
-	src := &source{key: l.Key("bistro", 1), service: v.service, name: "bistro", waits: map[Lane][]time.Duration{}}
-	if v.seen() {
-		src.key.FollowProcess()
-	}
 	ctx, kill := context.WithCancel(v.t.Context())
 	defer kill()
 	killed := time.Now().Add(span)
 	began := time.Now()
-	go func() {
-		if !src.ask(ctx, Probe, false) {
-			return
+	var sources []*source
+	for i := range v.keys {
+		src := newSource(l, v.service, fmt.Sprintf("key%d", i))
+		if v.seen() {
+			src.key.FollowProcess("bistro")
 		}
-		v.answered(time.Since(began))
-		src.key.SetLimits(v.limits, "bistro")
-		var group sync.WaitGroup
-		for range 6 {
-			group.Go(func() { v.walk(ctx, src, killed, false) })
-		}
-		for range 2 {
-			group.Go(func() { v.walk(ctx, src, killed, true) })
-		}
-		if v.burst > 0 {
-			src.every(ctx, &group, v.r, v.every, func() int { return v.burst }, Fresh)
-		}
-		if v.catchUp {
-			src.work(ctx, &group, 3, Fresh, false)
-		}
-	}()
+		sources = append(sources, src)
+		go v.work(ctx, src, began, killed)
+	}
 	time.Sleep(span)
+	for _, src := range sources { // what the process before has spent is not taken for others'
+		if u := src.key.Usage(); u.Key.Others+u.Heavy.Others+u.Business.Others > 0 {
+			v.t.Errorf("%s: %+v", src.name, u)
+		}
+	}
+}
+
+func (v *lives) work(ctx context.Context, src *source, began, killed time.Time) {
+	if !src.ask(ctx, Probe, false) {
+		return
+	}
+	v.answered(time.Since(began))
+	src.key.SetLimits(v.limits, "bistro")
+	var group sync.WaitGroup
+	for range 6 {
+		group.Go(func() { v.walk(ctx, src, killed, false) })
+	}
+	for range 2 {
+		group.Go(func() { v.walk(ctx, src, killed, true) })
+	}
+	if v.burst > 0 {
+		src.every(ctx, &group, v.r, v.every, func() int { return v.burst }, Fresh)
+	}
+	if v.catchUp {
+		src.work(ctx, &group, 3, Fresh, false)
+	}
 }
 
 // walk sends requests of a backfill whose pages become durable a second later.
@@ -88,43 +100,65 @@ func (v *lives) answered(after time.Duration) {
 // moments that no algorithm of the service likes better than others, it draws no
 // 429; nor does one that is killed after minutes of a backfill or of bursts.
 func TestKilledAgainAndAgain(t *testing.T) {
+	const short, long = 10 * time.Second, 200 * time.Second
 	works := []struct {
 		name        string
-		burst       int
+		keys, burst int
 		every       time.Duration
 		catchUp     bool
 		least, most time.Duration // a life
 	}{
-		{"backfill", 0, 0, false, 2 * time.Second, 10 * time.Second},
-		{"bursts", 12, 5 * time.Second, false, 2 * time.Second, 10 * time.Second},
-		{"catching up", 0, 0, true, 2 * time.Second, 10 * time.Second},
-		{"longer lives", 12, 5 * time.Second, false, 5 * time.Second, 200 * time.Second},
-		{"longer lives with large bursts", 100, 90 * time.Second, false, 2 * time.Second, 200 * time.Second},
+		{"backfill", 1, 0, 0, false, 2 * time.Second, short},
+		{"bursts", 1, 12, 5 * time.Second, false, 2 * time.Second, short},
+		{"catching up", 1, 0, 0, true, 2 * time.Second, short},
+		{"longer lives", 1, 12, 5 * time.Second, false, 5 * time.Second, long},
+		{"longer lives with large bursts", 1, 100, 90 * time.Second, false, 2 * time.Second, long},
+		{"a restaurant's backfill", 5, 0, 0, false, 2 * time.Second, short},
+		{"a restaurant's bursts", 5, 12, 5 * time.Second, false, 2 * time.Second, short},
+		{"longer lives of a restaurant", 5, 12, 5 * time.Second, false, 5 * time.Second, long},
+		{"a restaurant that catches up", 5, 0, 0, true, 5 * time.Second, long},
 	}
 	for name := range algorithms {
 		for _, work := range works {
 			t.Run(fmt.Sprintf("%s/%s", name, work.name), func(t *testing.T) {
 				for seed := range uint64(4) {
-					synctest.Test(t, func(t *testing.T) {
-						r := newDice(100 + seed)
-						service := newService(name, DefaultLimits, 5*time.Millisecond, 60*time.Millisecond, 200+seed)
-						v := &lives{t: t, service: service, r: r, limits: DefaultLimits, burst: work.burst, every: work.every, catchUp: work.catchUp}
-						n := 0
-						for began := time.Now(); time.Since(began) < 30*time.Minute; n++ {
-							v.live(work.least + time.Duration(r.Int64N(int64(work.most-work.least))))
-						}
-						time.Sleep(time.Minute) // the last one's requests are answered
-						synctest.Wait()
-						t.Logf("%d lives, %d requests, %d × 429; the first answer after p50 %s, at most %s", n, len(service.counted), service.refusals,
-							percentile(v.stalled, 0.5), percentile(v.stalled, 1))
-						if service.refusals > 0 {
-							t.Errorf("%d × 429", service.refusals)
-						}
-					})
+					v := &lives{keys: work.keys, burst: work.burst, every: work.every, catchUp: work.catchUp}
+					synctest.Test(t, func(t *testing.T) { v.againAndAgain(t, name, work.least, work.most, seed) })
 				}
 			})
 		}
 	}
+}
+
+func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.Duration, seed uint64) {
+	v.t, v.r, v.limits = t, newDice(100+seed), DefaultLimits
+	if v.keys > 1 {
+		v.limits.BusinessPerMinute = 250 // less than the keys' together
+	}
+	v.service = newService(algorithm, v.limits, 5*time.Millisecond, 60*time.Millisecond, 200+seed)
+	n := 0
+	for began := time.Now(); time.Since(began) < 30*time.Minute; n++ {
+		v.live(least + time.Duration(v.r.Int64N(int64(most-least))))
+	}
+	time.Sleep(time.Minute) // the last one's requests are answered
+	synctest.Wait()
+	t.Logf("%d lives, %d requests, %d × 429; the first answer after p50 %s, at most %s", n, len(v.service.counted), v.service.refusals,
+		percentile(v.stalled, 0.5), percentile(v.stalled, 1))
+	if v.service.refusals > 0 {
+		t.Errorf("%d × 429", v.service.refusals)
+	}
+}
+
+// TestWithoutStateTheFirstMinuteIsTheProcessBefores has a process that found nothing stored, since
+// the one before was killed too early.
+func TestWithoutStateTheFirstMinuteIsTheProcessBefores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewLedger(Options{}).Key("bistro", 1)
+		acquire(t, k, Probe, false).Done(Answer{Status: 200, Limit: 600, Remaining: 100})
+		if u := k.Usage(); u.Business != (Share{Used: 500, Limit: 600}) {
+			t.Errorf("usage %+v", u)
+		}
+	})
 }
 
 // TestTheFirstHeavyRequestGoesAlone: the heavy limit has a past of its own, which

@@ -24,7 +24,7 @@ const (
 // urgent reports whether requests of the lane may come in bursts.
 func (l Lane) urgent() bool { return l <= Fresh }
 
-// spread is how far apart the requests are that a lane leaves room for, where 1 would be
+// spread is how far apart the requests are that a lane leaves to more urgent ones, where 1 would be
 // even. A little more lets the whole limit be used although answers take their time;
 // six bounds the wait of the next process.
 func (l Lane) spread() float64 {
@@ -59,7 +59,7 @@ type waiter struct {
 	weight  int
 	looks   bool // Await: nil is its permit
 	arrival uint64
-	permit  chan *Permit // has room for the one that is granted
+	permit  chan *Permit // buffered: the one that is granted
 }
 
 // Acquire waits until a request of this lane and weight may be sent. It returns
@@ -68,7 +68,7 @@ func (k *Key) Acquire(ctx context.Context, lane Lane, heavy bool) (*Permit, erro
 	return k.wait(ctx, &waiter{lane: lane, weight: weight(heavy)})
 }
 
-// Await waits like [Key.Acquire] and takes no permit: who must take a lock before a
+// Await waits like [Key.Acquire] and takes no permit: a caller that must take a lock before a
 // request need not hold it while the limits are used up.
 func (k *Key) Await(ctx context.Context, lane Lane, heavy bool) error {
 	_, err := k.wait(ctx, &waiter{lane: lane, weight: weight(heavy), looks: true})
@@ -138,7 +138,7 @@ func (b *business) serve() {
 
 // next returns the waiter whose request may be sent now, or when to look again. A starved
 // one comes first; then it goes by lane, the key that was served longest ago,
-// weight, and who came first.
+// weight, and the order of arrival.
 func (b *business) next(now instant) (next *waiter, again instant) {
 	for _, k := range b.keys {
 		for weight, passed := range k.passed {
@@ -193,6 +193,7 @@ func (b *business) grant(now instant, w *waiter) {
 	p := &Permit{key: k, heavy: w.weight == heavy, sent: now}
 	for _, window := range k.windows(p.heavy) {
 		window.inFlight++
+		window.proven--
 	}
 	k.granted[w.lane]++
 	k.sent[w.lane][w.weight].add(now, 1)
@@ -218,12 +219,12 @@ type Permit struct {
 	done  bool
 }
 
-// Answer is what the service said about its limits.
+// Answer is what an answer shows of the limits.
 type Answer struct {
 	Status     int           // 0: no answer came
-	Limit      int           // X-RateLimit-Limit; -1: not said
-	Remaining  int           // X-RateLimit-Remaining; -1: not said
-	RetryAfter time.Duration // 0: not said
+	Limit      int           // X-RateLimit-Limit; -1: none
+	Remaining  int           // X-RateLimit-Remaining; -1: none
+	RetryAfter time.Duration // 0: none
 }
 
 const (
@@ -254,10 +255,10 @@ func (p *Permit) Done(a Answer) {
 	for _, w := range windows {
 		w.answered(now, late)
 	}
-	meant := p.meant(windows, a.Limit)
+	meant, known := p.meant(windows, a.Limit)
 	switch {
 	case a.Status == 429:
-		if meant == nil { // the figures do not tell
+		if meant == nil { // the figures do not show which limit it is
 			meant = k.all
 		}
 		pause := a.RetryAfter
@@ -267,42 +268,40 @@ func (p *Permit) Done(a Answer) {
 		meant.refuse(now, p.sent, now+pause+leastJitter+time.Duration(l.opts.Jitter()*float64(maxJitter)))
 	case a.Status != 0:
 		for _, w := range windows {
-			p.learn(now, w, a, w == meant)
+			switch {
+			case w == meant && a.Remaining >= 0:
+				w.observe(now, p.sent, a.Remaining)
+				w.accepted(p.sent)
+				continue
+			case known:
+				w.prove(p.sent, a.Remaining)
+			}
+			// Only figures show what the process before has spent, where there are any.
+			if now >= w.began+cycle || a.Remaining < 0 && a.Status < 300 {
+				w.accepted(p.sent)
+			}
 		}
 	}
 	k.business.serve()
 }
 
-// learn takes what an answer shows about a window, which its figures mean or not.
-func (p *Permit) learn(now instant, w *window, a Answer, meant bool) {
-	silent := a.Remaining < 0 && a.Status < 300 // the service gives no figures
-	if meant && a.Remaining >= 0 {
-		w.observe(now, p.sent, a.Remaining)
-		silent = true
-	}
-	// Of what the process before has spent only figures tell.
-	if silent || now >= w.began+cycle {
-		w.accepted(now, p.sent)
-	}
-}
-
 // meant is the window that an answer's figures are about: the one with that limit. A limit
 // lower than any is news that /me has not reported yet, about the key, or about the heavy
-// routes on one of those. It is nil when it cannot be told.
-func (p *Permit) meant(windows []*window, limit int) (found *window) {
+// routes on one of those. It is nil when it is one of several; known is false when it is none.
+func (p *Permit) meant(windows []*window, limit int) (found *window, known bool) {
 	for _, w := range windows {
 		if w.limit == limit {
-			if found != nil {
-				return nil // two limits of one figure
+			if known {
+				return nil, true
 			}
-			found = w
+			found, known = w, true
 		}
 	}
-	if last := windows[len(windows)-1]; found == nil && limit > 0 && limit < last.limit {
+	if last := windows[len(windows)-1]; !known && limit > 0 && limit < last.limit {
 		last.setLimit(limit, p.key.share)
-		return last
+		return last, true
 	}
-	return found
+	return found, known
 }
 
 // took smooths the time an answer takes, for the forecast.

@@ -13,7 +13,7 @@ type Usage struct {
 }
 
 // Share is the use of one limit: of Limit requests a minute, Used are Larder's, counted or
-// under way, and Others are left to somebody else who was seen to use the key.
+// under way, and Others those of other programs that were seen to use it.
 type Share struct{ Used, Others, Limit int }
 
 // Usage is what is in use now.
@@ -75,6 +75,6 @@ func (k *Key) Forecast(requests int, lane Lane, isHeavy bool) time.Duration {
 
 // forecast is how long one window needs when so many of its requests are others'.
 func (w *window) forecast(now instant, requests int, taken float64, latency time.Duration) time.Duration {
-	left := max(1, float64(min(w.share, w.limit-w.theirs(now)))-taken)
+	left := max(1, float64(w.most(now))-taken)
 	return max(w.pausedUntil-now, 0) + time.Duration(float64(requests)/left*float64(cycle+latency))
 }

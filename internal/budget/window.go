@@ -21,9 +21,13 @@ const (
 	// silence is how much later than our giving up the service may still count a
 	// request that it has not answered.
 	silence = 15 * time.Second
-	// courtesy is how long others are left what they were seen to use. After it they are left
-	// half of that, and so on.
-	courtesy = 150 * time.Second
+	// courtesy is how long what others were seen to use is remembered whole: more than the
+	// minute at the end of which a fixed count shows them.
+	courtesy = 120 * time.Second
+	// ahead is how much sooner than in its turn the next request can be sent after one of a
+	// lower lane. The limit has that much to spare: a fresh request rarely waits, and still
+	// more than 98 % are used.
+	ahead = 400 * time.Millisecond
 )
 
 // window is one limit with the log of the requests that count in it.
@@ -36,12 +40,14 @@ type window struct {
 	// A process before this one may have used the limit. What it spent has stopped counting a
 	// cycle after began, the first instant at which a request may be sent.
 	began     instant
-	inherited int // the first requests of the log are those of the process before
+	inherited int // requests of the process before in the log: they stop counting at began+cycle
 
-	others      int // requests a minute that are left to others
-	othersUntil instant
+	others      int     // requests a minute that others were seen to use
+	seen        int     // the most that was seen of them since the last time others was lowered
+	othersUntil instant // when it is lowered next
 
 	unsure      bool // until an answer shows what is left
+	proven      int  // while unsure: how many more requests are surely allowed; else one at a time
 	refusedAt   instant
 	pausedUntil instant
 }
@@ -59,7 +65,19 @@ func (w *window) setLimit(limit int, share float64) {
 }
 
 // begin is for a window that a process before this one may have used.
-func (w *window) begin(at instant) { w.began, w.inherited, w.unsure = at, 0, true }
+func (w *window) begin(at instant) { w.began, w.inherited, w.unsure, w.proven = at, 0, true, 0 }
+
+// merge takes over from another window of the same limit when it began, others and refusals.
+func (w *window) merge(from *window) {
+	if from.began > w.began {
+		w.began, w.inherited = from.began, 0 // what was inherited counts as Larder's own from now on
+	}
+	w.others, w.othersUntil = max(w.others, from.others), max(w.othersUntil, from.othersUntil)
+	w.pausedUntil = max(w.pausedUntil, from.pausedUntil)
+	if from.refusedAt > w.refusedAt {
+		w.refusedAt, w.unsure, w.proven = from.refusedAt, from.unsure, 0
+	}
+}
 
 // ours is how many of Larder's requests count at an instant, at most.
 func (w *window) ours(at instant) int { return w.inFlight + len(w.counting(at)) }
@@ -70,17 +88,32 @@ func (w *window) counting(at instant) []instant {
 	return w.until[first:]
 }
 
-// theirs is how many requests are left to others.
+// theirs is how many requests a minute others use: the most that was seen of late.
 func (w *window) theirs(now instant) int {
-	if now >= w.othersUntil {
-		return w.others >> (1 + (now-w.othersUntil)/courtesy)
+	for now >= w.othersUntil && w.others > 0 {
+		w.others, w.seen = max(w.seen, w.others/2), 0
+		w.othersUntil += courtesy
 	}
 	return w.others
 }
 
-// alone reports whether requests are sent one at a time, to see what is left.
-func (w *window) alone(now instant) bool {
-	return w.unsure || w.others > 0 && now >= w.othersUntil
+// noteOthers takes how many requests others were seen to use.
+func (w *window) noteOthers(now instant, n int) {
+	if n = min(n, w.limit); n <= 0 {
+		return
+	}
+	if w.theirs(now) == 0 {
+		w.othersUntil = now + courtesy
+	}
+	w.others, w.seen = max(w.others, n), max(w.seen, n)
+}
+
+// most is how many requests a minute are Larder's. Others are left twice what they use, since they
+// may be about to use more, but at most half of what they do not use. The part of
+// the limit that is not Larder's share is theirs already.
+func (w *window) most(now instant) int {
+	n := w.theirs(now)
+	return min(w.share, max(1, 2*(w.limit-n)-w.share, (w.limit-n+1)/2))
 }
 
 // stepOf is the time between two requests when so many are sent evenly in the service's
@@ -96,16 +129,24 @@ func (w *window) opens(now instant, lane Lane) instant {
 	if at := max(w.began, w.pausedUntil); at > now {
 		return at
 	}
-	if w.alone(now) && w.inFlight > 0 {
-		return never
+	if w.unsure && w.proven <= 0 && w.inFlight > 0 {
+		if w.refusedAt > w.began {
+			return never
+		}
+		if back := w.began + cycle; back > now {
+			return back
+		}
 	}
-	most, log := min(w.share, w.limit-w.theirs(now)), w.counting(now)
-	free, step := most-w.inFlight-len(log), stepOf(lane, most)
+	most, log := w.most(now), w.counting(now)
+	free, step, sooner := most-w.inFlight-len(log), stepOf(lane, most), ahead
+	if lane.urgent() {
+		sooner = 0
+	}
 	at, even := never, time.Duration(0)
 	if instant(most-w.inFlight)*step >= cycle { // what is under way counts for a cycle, at least
 		at = now
-		for i := max(0, -free); i < len(log) && instant(free+i)*step < cycle; i++ {
-			at = max(at, log[i]-instant(free+i)*step)
+		for i := max(0, -free); i < len(log) && instant(free+i)*step < cycle+sooner; i++ {
+			at = max(at, log[i]-max(0, instant(free+i)*step-sooner))
 			even = max(even, (log[i]-now)/instant(max(1, free+i)))
 		}
 	}
@@ -119,7 +160,7 @@ func (w *window) opens(now instant, lane Lane) instant {
 		if !lane.urgent() {
 			wait = min(wait, even)
 		}
-		if inherits || !lane.urgent() && even <= w.firstWait() {
+		if inherits || !lane.urgent() && even > step && even <= w.firstWait() {
 			at = min(at, max(now, log[len(log)-1]-cycle+wait))
 		}
 	}
@@ -148,42 +189,45 @@ func (w *window) add(until instant) {
 
 // observe takes X-RateLimit-Remaining of an answer to a request sent at sent.
 func (w *window) observe(now, sent instant, remaining int) {
-	used := min(w.limit, w.limit-remaining)
-	if back := w.began + cycle; now < back {
-		// The service has surely counted the request itself and those answered before. The
-		// others that it counts are those of the process before.
-		own := w.until[w.inherited:]
-		sure, _ := slices.BinarySearch(own, sent+cycle)
-		inherited := max(0, used-sure-1)
-		w.until = slices.Concat(slices.Repeat([]instant{back}, inherited), own)
-		w.inherited = inherited
+	used, back := min(w.limit, w.limit-remaining), w.began+cycle
+	if now >= back {
+		// What was under way or stopped counting meanwhile may have been counted.
+		w.noteOthers(now, used-w.ours(sent))
 		return
 	}
-	// What was under way or stopped counting meanwhile may have been counted. Others are left
-	// twice what is seen of them: what they used, and what they are about to use.
-	if others := min(2*(used-w.ours(sent)), w.limit); others >= w.theirs(now) {
-		w.others, w.othersUntil = others, now+courtesy
+	// The service has surely counted the request itself and those answered before. The
+	// rest is the process before's.
+	first, _ := slices.BinarySearch(w.until, back)
+	w.until = slices.Delete(w.until, first, first+w.inherited)
+	log := w.counting(now)
+	sure, _ := slices.BinarySearch(log, sent+cycle)
+	w.inherited = max(0, used-sure-1)
+	w.until = slices.Insert(w.until, first, slices.Repeat([]instant{back}, w.inherited)...)
+}
+
+// prove takes X-RateLimit-Remaining of another limit: of this one at least as much was left
+// for the requests that were under way beside that one, or sent since. Half of it is for the
+// process that may come after this one.
+func (w *window) prove(sent instant, remaining int) {
+	if sent > w.refusedAt {
+		w.proven = max(w.proven, remaining/2-w.ours(sent+cycle))
 	}
 }
 
-// refuse stops the window after a 429. The log showed room, so others use more than was
-// seen: another third is left to them.
+// refuse stops the window after a 429. By the log it was allowed, so others use more than was
+// seen.
 func (w *window) refuse(now, sent, until instant) {
 	w.pausedUntil = max(w.pausedUntil, until)
 	if sent < w.refusedAt {
 		return // it went beside one that was refused
 	}
-	w.unsure, w.refusedAt = true, now
-	w.others = min(w.limit, w.theirs(now)+max(1, w.limit/3))
-	w.othersUntil = now + courtesy
+	w.unsure, w.proven, w.refusedAt = true, 0, now
+	w.noteOthers(now, w.theirs(now)+max(1, w.limit/4))
 }
 
 // accepted takes an answer that is no 429.
-func (w *window) accepted(now, sent instant) {
+func (w *window) accepted(sent instant) {
 	if sent > w.refusedAt {
 		w.unsure = false
-	}
-	if now >= w.othersUntil {
-		w.others, w.othersUntil = w.theirs(now), now+courtesy
 	}
 }

@@ -40,7 +40,7 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 		w.inFlight++
 		w.answered(93*second, 0)
 		w.observe(93*second, 92*second, remaining)
-		w.accepted(93*second, 92*second)
+		w.accepted(92 * second)
 		return w
 	}
 	cases := []struct {
@@ -51,7 +51,7 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 	}{
 		{"empty", filled(2), 0, 0},
 		{"one left", filled(2, 110), 0, 0},
-		{"one left, the next is far", filled(2, 155), 0, 155*second - stepOf(Backfill, 2)},
+		{"one left, the next is far", filled(2, 155), 0, 155*second - stepOf(Backfill, 2) + ahead},
 		{"used up", filled(2, 110, 120), 110 * second, 110 * second},
 		{"a lowered limit", with(filled(4, 110, 120, 130), func(w *window) { w.setLimit(2, 1) }), 120 * second, 120 * second},
 		{"under way counts", with(filled(2, 110), func(w *window) { w.inFlight = 1 }), 110 * second, never},
@@ -60,27 +60,30 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 		{"others count", with(filled(2, 110), func(w *window) { w.others, w.othersUntil = 1, 105*second }), 105 * second, 105 * second},
 		{"others count longer", with(filled(2, 110), func(w *window) { w.others, w.othersUntil = 1, 125*second }), 110 * second, 110 * second},
 		{"others' use was seen some time ago", with(filled(5, 110), func(w *window) { w.others, w.othersUntil = 3, 99*second }), 0, 0},
-		{"half of it counts", with(filled(5, 110, 111, 112), func(w *window) { w.others, w.othersUntil = 4, 99*second }), 110 * second, 110 * second},
-		{"nor beside the request that asks", with(filled(9), func(w *window) { w.others, w.othersUntil, w.inFlight = 1, 99*second, 1 }), never, never},
-		{"others use all", with(filled(2), func(w *window) { w.others, w.othersUntil = 2, 125*second }), 125 * second, 125 * second},
+		{"half of it counts", with(filled(5, 110, 111, 112), func(w *window) { w.others, w.othersUntil = 2, 99*second }), 110 * second, 110 * second},
+		{"others use all: one is left", with(filled(2), func(w *window) { w.others, w.othersUntil = 2, 125*second }), 0, 0},
+		{"and no second one", with(filled(2, 155), func(w *window) { w.others, w.othersUntil = 2, 175*second }), 155 * second, 155 * second},
 		{"others use what is not our share", with(filled(4, 110), func(w *window) { w.setLimit(4, 0.5); w.others, w.othersUntil = 2, 125*second }), 0, 0},
 		{"paused", with(filled(2), func(w *window) { w.pausedUntil = 140 * second }), 140 * second, 140 * second},
 		{"pause over", with(filled(2), func(w *window) { w.pausedUntil = now }), 0, 0},
 		{"alone after a 429", with(filled(9), func(w *window) { w.unsure = true }), 0, 0},
-		{"not alone", with(filled(9), func(w *window) { w.unsure, w.inFlight = true, 1 }), never, never},
+		{"not beside another", with(filled(9), func(w *window) { w.unsure, w.refusedAt, w.inFlight = true, 99*second, 1 }), never, never},
+		{"answers about another limit show that more is left", with(filled(9), func(w *window) { w.begin(90 * second); w.inFlight, w.proven = 1, 1 }), 0, never},
 
-		{"evenly spread", evenly(120, 119, 100.3, 0.5), 0, 0},
+		{"evenly spread", evenly(120, 119, 100.1, 0.5), 0, 0},
+		{"the next one is not there soon enough", evenly(120, 119, 100.3, 0.5), 0, 100300*time.Millisecond - stepOf(Backfill, 120) + ahead},
 		{"a gap of a second", evenly(120, 119, 101, 0.49), 0, 0},
 		{"half of it in one burst", evenly(120, 60, 155, 0), 0, 0},
 		{"half of it in one burst, and one just sent", with(evenly(120, 60, 155, 0), func(w *window) { w.add(99900*time.Millisecond + cycle) }), 0, 99900*time.Millisecond + 55*second/59},
-		{"nearly all of it in one burst", evenly(120, 110, 155, 0), 155*second - 10*stepOf(Fresh, 120), 155*second - 10*stepOf(Backfill, 120)},
+		{"nearly all of it in one burst", evenly(120, 110, 155, 0), 155*second - 10*stepOf(Fresh, 120), 155*second - 10*stepOf(Backfill, 120) + ahead},
 		{"a burst behind others that stop counting soon", with(evenly(120, 100, 155, 0), func(w *window) { w.add(101 * second) }), 0, 0},
 		{"much under way", with(filled(120), func(w *window) { w.inFlight = 100 }), 0, never},
 		{"too much under way", with(filled(120), func(w *window) { w.inFlight = 101 }), never, never},
 
 		{"a process before: not yet", with(filled(120), func(w *window) { w.begin(103 * second) }), 103 * second, 103 * second},
 		{"a process before: the first", with(filled(120), func(w *window) { w.begin(90 * second) }), 0, 0},
-		{"a process before: no second beside it", with(filled(120), func(w *window) { w.begin(90 * second); w.inFlight = 1 }), never, never},
+		{"a process before: no second beside it", with(filled(120), func(w *window) { w.begin(90 * second); w.inFlight = 1 }), 90*second + cycle, 90*second + cycle},
+		{"a process before: a minute ago, and nothing was answered", with(filled(120), func(w *window) { w.begin(30 * second); w.inFlight = 1 }), 0, 0},
 		{"it spent nothing", heir(119), 0, 0},
 		{"it spent half", heir(59), 0, 0},
 		{"it spent half, and one was just sent", with(heir(59), func(w *window) { w.add(99*second + cycle) }), 0, 0},
@@ -105,28 +108,32 @@ func TestOthersAreSeen(t *testing.T) {
 		w         *window
 		remaining int
 		others    int
+		later     int
 	}{
-		{"all explained", filled(10, 210, 220, 230), 7, 0},
-		{"more is left than we think", filled(10, 210, 220, 230), 9, 0},
-		{"less is left than we think", filled(10, 210, 220, 230), 5, 4},
-		{"still under way", with(filled(10, 210), func(w *window) { w.inFlight = 2 }), 7, 0},
-		{"stopped counting meanwhile", filled(10, 199.5, 199.6, 210), 7, 0},
-		{"had stopped counting before", filled(10, 198.5, 198.6, 210), 7, 4},
-		{"known already", with(filled(10, 210), func(w *window) { w.others, w.othersUntil = 5, 300*second }), 7, 5},
-		{"more was known long ago", with(filled(10, 210), func(w *window) { w.others, w.othersUntil = 6, 199*second }), 7, 4},
-		{"nonsense", filled(10), -90, 10},
+		{"all explained", filled(10, 210, 220, 230), 7, 0, 0},
+		{"more is left than we think", filled(10, 210, 220, 230), 9, 0, 0},
+		{"less is left than we think", filled(10, 210, 220, 230), 5, 2, 2},
+		{"still under way", with(filled(10, 210), func(w *window) { w.inFlight = 2 }), 7, 0, 0},
+		{"stopped counting meanwhile", filled(10, 199.5, 199.6, 210), 7, 0, 0},
+		{"had stopped counting before", filled(10, 198.5, 198.6, 210), 7, 2, 2},
+		{"known already", with(filled(10, 210), func(w *window) { w.others, w.othersUntil = 5, 250*second }), 7, 5, 2},
+		{"more was known long ago", with(filled(10, 210), func(w *window) { w.others, w.othersUntil = 6, 199*second }), 7, 3, 2},
+		{"nonsense", filled(10), -90, 10, 10},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			c.w.observe(now, now-second, c.remaining)
 			if got := c.w.theirs(now); got != c.others {
-				t.Errorf("%d are left to others, want %d", got, c.others)
+				t.Errorf("others use %d, want %d", got, c.others)
 			}
-			if got := c.w.theirs(now + courtesy); got != c.others/2 {
-				t.Errorf("%d are left to others later, want half of %d", got, c.others)
+			if got := c.w.theirs(now + courtesy); got != c.later {
+				t.Errorf("others use %d later, want %d", got, c.later)
+			}
+			if got := c.w.theirs(now + 2*courtesy); got != c.later/2 {
+				t.Errorf("others use %d after that, want half of %d", got, c.later)
 			}
 			if got := c.w.theirs(now + time.Hour); got != 0 {
-				t.Errorf("%d are left to others an hour later", got)
+				t.Errorf("others use %d an hour later", got)
 			}
 		})
 	}
@@ -138,8 +145,54 @@ func TestOthersNeverTakeMoreThanThereIs(t *testing.T) {
 		w.refuse(second, second, 2*second)
 		w.observe(second, second, 0)
 	}
-	if w.theirs(second) != 10 || w.opens(2*second, Probe) != second+courtesy {
-		t.Errorf("%d of 10 are left to others; the next request at %s", w.theirs(second), w.opens(2*second, Probe))
+	if w.theirs(second) != 10 || w.opens(2*second, Probe) != 2*second {
+		t.Errorf("others use %d of 10; the next request at %s", w.theirs(second), w.opens(2*second, Probe))
+	}
+}
+
+func TestOthersAreLeftMoreThanTheyUse(t *testing.T) {
+	cases := []struct {
+		limit  int
+		share  float64
+		others int
+		most   int // of Larder
+	}{
+		{120, 1, 0, 120},
+		{120, 1, 10, 100},
+		{120, 1, 40, 40},
+		{120, 1, 60, 30},
+		{120, 1, 90, 15},
+		{120, 1, 119, 1},
+		{120, 1, 120, 1},
+		{120, 0.5, 60, 60}, // half of the limit is theirs already
+		{120, 0.5, 70, 40},
+		{120, 0.5, 90, 15},
+		{120, 0.25, 90, 30},
+		{3, 1, 1, 1},
+		{2, 1, 1, 1},
+		{1, 1, 0, 1},
+		{1, 1, 1, 1},
+	}
+	for _, c := range cases {
+		w := newWindow(c.limit, c.share)
+		w.noteOthers(second, c.others)
+		if got := w.most(second); got != c.most {
+			t.Errorf("of %d (share %v), of which others use %d, %d are Larder's, want %d", c.limit, c.share, c.others, got, c.most)
+		}
+	}
+}
+
+func TestOnlyAnAnswerToALaterRequestProvesWhatIsLeftAfterA429(t *testing.T) {
+	w := filled(9)
+	w.begin(0)
+	w.refuse(2*second, second, 3*second)
+	w.prove(second, 8)
+	if w.proven > 0 {
+		t.Errorf("%d are proven by an answer to a request from before", w.proven)
+	}
+	w.prove(4*second, 8)
+	if w.proven != 4 {
+		t.Errorf("%d are proven, want 4", w.proven)
 	}
 }
 

@@ -167,18 +167,32 @@ func (l *Link) secret() string {
 	return l.inUse
 }
 
-// TakeLimits takes over the key's limits. Restaurants of different services may have
-// one id, so the service's address is part of the name.
-func (l *Link) TakeLimits(me types.Me) {
+// FollowProcess notes that a process before this one may have used the key, and returns how long
+// the first request waits.
+func (l *Link) FollowProcess(business string) time.Duration {
+	return l.Key.FollowProcess(l.restaurant(business))
+}
+
+// restaurant is the budget's name of a restaurant. Those of different services may have one id,
+// so the service's address is part of it.
+func (l *Link) restaurant(business string) string {
+	if business == "" {
+		return ""
+	}
 	host := l.opts.BaseURL
 	if u, err := url.Parse(host); err == nil {
 		host = u.Host
 	}
+	return host + " " + business
+}
+
+// TakeLimits takes over the key's limits.
+func (l *Link) TakeLimits(me types.Me) {
 	l.Key.SetLimits(budget.Limits{
 		PerMinute:         me.RateLimits.PerMinute,
 		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
 		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
-	}, host+" "+me.Business.ID)
+	}, l.restaurant(me.Business.ID))
 }
 
 // Budget is how much of its limits is used.
