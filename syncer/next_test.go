@@ -3,7 +3,6 @@ package syncer
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,7 +79,6 @@ func TestAStatusSaysThatABackfillIsUnderWay(t *testing.T) {
 
 func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		f.me = strings.Replace(f.me, `"heavy_per_minute":30`, `"heavy_per_minute":120`, 1) // it is the schedule that is asked, not the budget
 		w.schedule = Schedule{Incremental: "@every 30s", Reconcile: "@every 6h", FullResync: "0 4 1 1 *", ReconcileDeep: "0 4 1 1 *"}
 		f.on("/sales/daily", func(rw http.ResponseWriter, _ *http.Request) bool {
 			fakeError(rw, http.StatusBadRequest, "bad_request")
@@ -95,9 +93,10 @@ func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
 		}
 		f.on("/sales/daily", nil)
 		time.Sleep(time.Until(owed.Next) + 2*time.Second)
-		if is := w.stream("sales_daily"); is.LastSuccess.Before(owed.Next) {
-			t.Errorf("it was to be at %s, and was at %s", owed.Next, is.LastSuccess)
+		if is := w.stream("sales_daily"); is.NextWhy != string(schedule.UnderWay) && is.LastSuccess.Before(owed.Next) {
+			t.Errorf("it was to go on at %s, and did not: %+v", owed.Next, is)
 		}
+		w.until("gone on", time.Minute, func() bool { return !w.stream("sales_daily").LastSuccess.Before(owed.Next) })
 		w.until("filled", time.Hour, w.filled)
 		if wait := time.Until(w.stream("sales_daily").Next); wait < 10*time.Minute {
 			t.Errorf("nothing is owed, and it is asked in %s", wait)

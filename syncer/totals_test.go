@@ -226,6 +226,13 @@ func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 		day := calendar.DayOf(time.Now())
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", line)
+		f.on("/sales/products", func(rw http.ResponseWriter, r *http.Request) bool { // has no sale on any other day
+			if q := r.URL.Query(); q.Get("from") <= string(day) && string(day) <= q.Get("to") {
+				return false
+			}
+			fmt.Fprint(rw, `{"currency":"RON","from":"2000-01-01","to":"2000-01-01","data":[],"totals":{}}`)
+			return true
+		})
 		w.run(w.one())
 		w.until("stored", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Raw != "" })
 		f.set("/sales/products", line, other)

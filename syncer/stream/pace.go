@@ -8,8 +8,8 @@ import (
 )
 
 // Pace is how fast the pages of a long walk come, whatever holds them: the limits, the
-// service, or the work that is done with them. It is the median of the last intervals,
-// so that a pause between two pages says nothing about the others.
+// service, or the work that is done with them. It is the median of the last intervals, of
+// two in the middle the shorter: a pause between two pages is no measure of the others.
 type Pace struct {
 	last      time.Time
 	intervals []time.Duration // the last few, in a ring
@@ -40,7 +40,7 @@ func (p *Pace) Left(pages uint64) time.Duration {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(p.intervals))
-	return time.Duration(pages) * sorted[len(sorted)/2]
+	return time.Duration(pages) * sorted[(len(sorted)-1)/2]
 }
 
 // RequestsLeft is how many pages are still to come when total live rows are known
