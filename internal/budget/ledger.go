@@ -111,12 +111,12 @@ type business struct {
 func (l *Ledger) Key(name string, share float64) *Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.drop()
 	if k, ok := l.keys[name]; ok {
 		k.forgotten = false
 		k.business.setLimit(k.business.limit.limit)
 		return k
 	}
-	l.drop()
 	k := &Key{ledger: l, name: name, share: validShare(share), began: l.now()}
 	k.all, k.heavy = newWindow(l.opts.Limits.PerMinute, k.share), newWindow(l.opts.Limits.HeavyPerMinute, k.share)
 	k.all.begin(k.began)
@@ -200,9 +200,14 @@ func (k *Key) FollowProcess(name string) (wait time.Duration) {
 		return 0
 	}
 	k.join(name)
+	began := k.began
+	if now >= began+cycle { // it has waited for another process to end, which may just have done so
+		began = now
+	}
 	for _, w := range k.windows(true) {
 		if w.ours(now-cycle) == 0 { // keys of the restaurant may be at work already
-			w.begin(max(w.began, k.began+w.firstWait()))
+			w.begin(max(w.began, began+w.firstWait()))
+			w.follows = true
 		}
 	}
 	return max(0, k.all.began-now)

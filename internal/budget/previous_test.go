@@ -20,6 +20,8 @@ type lives struct {
 	every   time.Duration // between the bursts
 	catchUp bool          // fresh requests one after the other, without end
 
+	silent, smallest bool // see service
+
 	mu      sync.Mutex
 	stored  time.Time // when a page was last made durable
 	stalled []time.Duration
@@ -43,7 +45,11 @@ func (v *lives) live(span time.Duration) {
 		go v.work(ctx, src, began, killed)
 	}
 	time.Sleep(span)
-	for _, src := range sources { // what the process before has spent is not taken for others'
+	for _, src := range sources {
+		if v.service.smallest {
+			break // the figures of one limit say nothing of another's
+		}
+		// what the process before has spent is not taken for others'
 		if u := src.key.Usage(); u.Key.Others+u.Heavy.Others+u.Business.Others > 0 {
 			v.t.Errorf("%s: %+v", src.name, u)
 		}
@@ -107,22 +113,27 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		every       time.Duration
 		catchUp     bool
 		least, most time.Duration // a life
+		headers     string
 	}{
-		{"backfill", 1, 0, 0, false, 2 * time.Second, short},
-		{"bursts", 1, 12, 5 * time.Second, false, 2 * time.Second, short},
-		{"catching up", 1, 0, 0, true, 2 * time.Second, short},
-		{"longer lives", 1, 12, 5 * time.Second, false, 5 * time.Second, long},
-		{"longer lives with large bursts", 1, 100, 90 * time.Second, false, 2 * time.Second, long},
-		{"a restaurant's backfill", 5, 0, 0, false, 2 * time.Second, short},
-		{"a restaurant's bursts", 5, 12, 5 * time.Second, false, 2 * time.Second, short},
-		{"longer lives of a restaurant", 5, 12, 5 * time.Second, false, 5 * time.Second, long},
-		{"a restaurant that catches up", 5, 0, 0, true, 5 * time.Second, long},
+		{"backfill", 1, 0, 0, false, 2 * time.Second, short, ""},
+		{"bursts", 1, 12, 5 * time.Second, false, 2 * time.Second, short, ""},
+		{"catching up", 1, 0, 0, true, 2 * time.Second, short, ""},
+		{"longer lives", 1, 12, 5 * time.Second, false, 5 * time.Second, long, ""},
+		{"longer lives with large bursts", 1, 100, 90 * time.Second, false, 2 * time.Second, long, ""},
+		{"a restaurant's backfill", 5, 0, 0, false, 2 * time.Second, short, ""},
+		{"a restaurant's bursts", 5, 12, 5 * time.Second, false, 2 * time.Second, short, ""},
+		{"longer lives of a restaurant", 5, 12, 5 * time.Second, false, 5 * time.Second, long, ""},
+		{"a restaurant that catches up", 5, 0, 0, true, 5 * time.Second, long, ""},
+		{"a backfill without figures", 1, 0, 0, false, 2 * time.Second, long, "none"},
+		{"bursts without figures", 1, 12, 5 * time.Second, false, 2 * time.Second, long, "none"},
+		{"a restaurant that catches up by the smallest limit's figures", 5, 0, 0, true, 2 * time.Second, long, "smallest"},
+		{"a restaurant's bursts by the smallest limit's figures", 5, 12, 5 * time.Second, false, 2 * time.Second, long, "smallest"},
 	}
 	for name := range algorithms {
 		for _, work := range works {
 			t.Run(fmt.Sprintf("%s/%s", name, work.name), func(t *testing.T) {
 				for seed := range uint64(4) {
-					v := &lives{keys: work.keys, burst: work.burst, every: work.every, catchUp: work.catchUp}
+					v := &lives{keys: work.keys, burst: work.burst, every: work.every, catchUp: work.catchUp, silent: work.headers == "none", smallest: work.headers == "smallest"}
 					synctest.Test(t, func(t *testing.T) { v.againAndAgain(t, name, work.least, work.most, seed) })
 				}
 			})
@@ -136,6 +147,7 @@ func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.D
 		v.limits.BusinessPerMinute = 250 // less than the keys' together
 	}
 	v.service = newService(algorithm, v.limits, 5*time.Millisecond, 60*time.Millisecond, 200+seed)
+	v.service.silent, v.service.smallest = v.silent, v.smallest
 	n := 0
 	for began := time.Now(); time.Since(began) < 30*time.Minute; n++ {
 		v.live(least + time.Duration(v.r.Int64N(int64(most-least))))
@@ -180,6 +192,56 @@ func TestTheFirstHeavyRequestGoesAlone(t *testing.T) {
 		}
 		if u := k.Usage(); u.Heavy != (Share{Used: 27, Limit: 30}) || u.Key.Others != 0 {
 			t.Errorf("usage %+v", u)
+		}
+	})
+}
+
+// TestAStandbyTakesNothingForOthers has a process that has waited for long while another one held
+// its source: what that one spent in the last minute is not another program's.
+func TestAStandbyTakesNothingForOthers(t *testing.T) {
+	for name := range algorithms {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newDice(1)
+				service := newService(name, DefaultLimits, 5*time.Millisecond, 60*time.Millisecond, 3)
+				one := newSource(NewLedger(Options{Jitter: r.Float64}), service, "bistro")
+				one.key.SetLimits(DefaultLimits, "bistro")
+				two := newSource(NewLedger(Options{Jitter: r.Float64}), service, "bistro")
+				ctx, end := context.WithCancel(t.Context())
+				var group sync.WaitGroup
+				one.work(ctx, &group, 6, Backfill, false)
+				time.Sleep(20*time.Minute + 17*time.Second)
+				end()
+				group.Wait()
+				time.Sleep(two.key.FollowProcess("bistro"))
+				ctx, end = context.WithCancel(t.Context())
+				two.ask(ctx, Probe, false)
+				two.key.SetLimits(DefaultLimits, "bistro")
+				two.work(ctx, &group, 6, Backfill, false)
+				time.Sleep(2 * time.Minute)
+				first := two.sent()
+				time.Sleep(time.Minute)
+				if n := two.sent() - first; n < 110 || two.key.Usage().Key.Others > 0 || service.refusals > 0 {
+					t.Errorf("the third minute has %d requests, others are taken to use %d; %d × 429", n, two.key.Usage().Key.Others, service.refusals)
+				}
+				end()
+				group.Wait()
+			})
+		})
+	}
+}
+
+// TestAKeyThatComesBackBeginsAnew has a source that was removed and configured again, hours later.
+func TestAKeyThatComesBackBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLedger(Options{})
+		k := l.Key("a", 1)
+		k.SetLimits(DefaultLimits, "bistro")
+		acquire(t, k, Fresh, false).Done(Answer{Status: 200, Limit: 120, Remaining: 119})
+		l.Forget("a")
+		time.Sleep(3 * time.Hour)
+		if again := l.Key("a", 0.5); again == k || again.share != 0.5 || again.FollowProcess("bistro") == 0 {
+			t.Errorf("the key of before: %t, share %g", again == k, again.share)
 		}
 	})
 }

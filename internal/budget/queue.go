@@ -273,11 +273,11 @@ func (p *Permit) Done(a Answer) {
 				w.observe(now, p.sent, a.Remaining)
 				w.accepted(p.sent)
 				continue
-			case known:
+			case known && (!w.follows || w.limit <= a.Limit): // else the figures may be the smallest limit's
 				w.prove(p.sent, a.Remaining)
 			}
-			// Only figures show what the process before has spent, where there are any.
-			if now >= w.began+cycle || a.Remaining < 0 && a.Status < 300 {
+			// Only figures show what the process before has spent.
+			if now >= w.began+cycle || a.Remaining < 0 && a.Status < 300 && !w.follows {
 				w.accepted(p.sent)
 			}
 		}

@@ -113,6 +113,7 @@ type service struct {
 	// latency of each way.
 	least, most time.Duration
 	silent      bool    // no X-RateLimit headers
+	smallest    bool    // the headers are the smallest limit's, not those of the one with the least left
 	lost        float64 // part of the requests that are counted and not answered
 
 	counted  []time.Time
@@ -171,7 +172,7 @@ func (s *service) count(key string, heavy bool) Answer {
 			s.refusals++
 			return s.said(Answer{Status: 429, Limit: limits[i], RetryAfter: retry.Truncate(time.Second) + time.Second})
 		}
-		if a.Limit < 0 || remaining < a.Remaining {
+		if a.Limit < 0 || !s.smallest && remaining < a.Remaining || s.smallest && limits[i] < a.Limit {
 			a.Limit, a.Remaining = limits[i], remaining
 		}
 	}

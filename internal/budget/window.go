@@ -40,7 +40,8 @@ type window struct {
 	// A process before this one may have used the limit. What it spent has stopped counting a
 	// cycle after began, the first instant at which a request may be sent.
 	began     instant
-	inherited int // requests of the process before in the log: they stop counting at began+cycle
+	follows   bool // it has: see [Key.FollowProcess]
+	inherited int  // requests of the process before in the log: they stop counting at began+cycle
 
 	others      int     // requests a minute that others were seen to use
 	seen        int     // the most that was seen of them since the last time others was lowered
@@ -138,6 +139,12 @@ func (w *window) opens(now instant, lane Lane) instant {
 		}
 	}
 	most, log := w.most(now), w.counting(now)
+	if w.unsure && w.proven <= 0 && w.follows && w.refusedAt <= w.began && now < w.began+cycle && len(log) > 0 {
+		// Answers without figures show nothing of what the process before has spent.
+		if next := log[len(log)-1] - cycle + w.firstWait(); next > now {
+			return next
+		}
+	}
 	free, step, sooner := most-w.inFlight-len(log), stepOf(lane, most), ahead
 	if lane.urgent() {
 		sooner = 0
