@@ -1,11 +1,10 @@
 package syncer
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
@@ -25,10 +24,10 @@ func (a Applied) Nothing() bool {
 // under way. On an error nothing has changed.
 //
 // A source that is as it was goes on undisturbed, walks and all; a changed schedule
-// only moves its next turns. One that is not there any more ends at once: its walks
-// are given up, what it handed to the sink becomes durable, and its status and
-// metrics go. One that differs in anything but the order of its lists ends like
-// that, and begins anew with what is stored, with what it has spent of its budget
+// only moves its next turns. The life of one that is not there any more ends at once: its
+// walks are given up, what it handed to the sink becomes durable, and its status and
+// metrics go. The life of one that differs in anything but the order of its lists ends like
+// that, and the next one begins with what is stored, with what was spent of its budget
 // and with its counters. Apply does not wait for any of this.
 func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	y.applying.Lock()
@@ -37,59 +36,84 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
-	p, err := y.plan(sources)
+	applied, err := y.place(sources)
 	if err != nil {
 		return Applied{}, err
 	}
 	y.wanted = sources
-	p.applied.Schedule = times.Keep(y.timetable())
-	y.carryOut(p, times)
-	return p.applied, nil
-}
-
-// plan is what Apply is about to do.
-type plan struct {
-	applied Applied
-	sources []*source // those that will be
-	begin   []*source // of them
-	end     []*source // of those that are
-}
-
-// plan makes the sources that are new or changed. It touches nothing that is served.
-func (y *Syncer) plan(wanted []Source) (p plan, err error) {
-	defer func() {
-		if err != nil {
-			y.forgetUnserved(p.applied.Added)
+	if applied.Schedule = times.Keep(y.timetable()); applied.Schedule {
+		y.mu.Lock()
+		y.times = times
+		y.mu.Unlock()
+		for _, s := range y.served() {
+			s.loop.wakeLoop()
 		}
-	}()
-	present := map[string]*source{}
-	for _, s := range y.served() {
-		present[s.cfg.Name] = s
 	}
+	return applied, nil
+}
+
+// place has this process serve what its shard takes of the sources, and nothing else. On an error
+// nothing has changed. The caller holds applying.
+func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
+	mine, err := y.sharded(wanted)
+	if err != nil {
+		return Applied{}, err
+	}
+	together := 0
+	for _, cfg := range mine {
+		if v := y.supervisorOf(cfg.Name); v == nil || !v.serves(cfg) {
+			together++
+		}
+	}
+	order := make([]*supervisor, len(mine))
+	for i, cfg := range mine {
+		v := y.supervisorOf(cfg.Name)
+		switch {
+		case v == nil:
+			v = newSupervisor(y, cfg, together)
+			applied.Added = append(applied.Added, cfg.Name)
+		case v.isRemoved(): // and still at work
+			v.change(cfg, together)
+			applied.Added = append(applied.Added, cfg.Name)
+		case !v.serves(cfg):
+			v.change(cfg, together)
+			applied.Changed = append(applied.Changed, cfg.Name)
+		}
+		order[i] = v
+	}
+	y.mu.Lock()
+	before := y.order
+	y.order = order
+	for _, v := range order {
+		y.all[v.name] = v
+	}
+	y.mu.Unlock()
+	for _, v := range before {
+		if !slices.Contains(order, v) {
+			v.remove()
+			applied.Removed = append(applied.Removed, v.name)
+		}
+	}
+	select {
+	case y.placed <- struct{}{}:
+	default:
+	}
+	y.leases.Nudge()
+	return applied, nil
+}
+
+// sharded returns the sources that this process takes; any that no source can be is an error.
+func (y *Syncer) sharded(wanted []Source) (mine []Source, err error) {
 	seen, shardNames := map[string]bool{}, y.shardNames(wanted)
 	for _, cfg := range wanted {
 		if err := y.checkSource(cfg, seen); err != nil {
-			return p, err
+			return nil, err
 		}
-		if !y.opts.Shard.Takes(shardNames[cfg.Name]) {
-			continue
-		}
-		old := present[cfg.Name]
-		delete(present, cfg.Name)
-		if err := p.place(y, cfg, old); err != nil {
-			return p, fmt.Errorf("source %q: %w", cfg.Name, err)
+		if y.opts.Shard.Takes(shardNames[cfg.Name]) {
+			mine = append(mine, cfg)
 		}
 	}
-	for _, s := range y.served() {
-		if present[s.cfg.Name] != nil {
-			p.end = append(p.end, s)
-			p.applied.Removed = append(p.applied.Removed, s.cfg.Name)
-		}
-	}
-	for _, s := range p.begin {
-		s.Began = len(p.begin)
-	}
-	return p, nil
+	return mine, nil
 }
 
 // checkSource refuses what no source can be.
@@ -103,29 +127,8 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 			return fmt.Errorf("source %q: unknown stream %q; known are %q", cfg.Name, name, registry.Names())
 		}
 	}
-	return nil
-}
-
-// place puts one source into the plan; old is what is served under its name, or nil.
-func (p *plan) place(y *Syncer, cfg Source, old *source) error {
-	if old != nil && old.cfg.same(cfg) {
-		p.sources = append(p.sources, old)
-		return nil
-	}
-	if old == nil {
-		p.applied.Added = append(p.applied.Added, cfg.Name)
-	}
-	s, err := newSource(y, cfg)
-	if err != nil {
-		return err
-	}
-	p.sources, p.begin = append(p.sources, s), append(p.begin, s)
-	if old != nil {
-		p.end = append(p.end, old)
-		p.applied.Changed = append(p.applied.Changed, cfg.Name)
-		s.inherit(old)
-	} else if old = y.endingOf(cfg.Name); old != nil {
-		s.inherit(old)
+	if _, err := api.New(api.Options{BaseURL: cfg.BaseURL, Key: cfg.Key}); err != nil {
+		return fmt.Errorf("source %q: %w", cfg.Name, err)
 	}
 	return nil
 }
@@ -149,89 +152,18 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// carryOut makes the plan what is.
-func (y *Syncer) carryOut(p plan, times schedule.Timetable) {
-	for _, s := range p.begin {
-		s.link.Key.SetShare(s.cfg.BudgetShare)
+// drop forgets a source that was removed and is at work no more, with its budget and its
+// counters. It reports false when the source is there again.
+func (y *Syncer) drop(v *supervisor) bool {
+	y.applying.Lock()
+	defer y.applying.Unlock()
+	if !v.isRemoved() {
+		return false
 	}
 	y.mu.Lock()
-	y.sources, y.times = p.sources, times
-	for _, s := range p.end {
-		y.ending[s.cfg.Name] = s
-	}
-	if y.begin != nil { // else Run begins them
-		for _, s := range p.begin {
-			y.begin(s)
-		}
-	}
+	delete(y.all, v.name)
 	y.mu.Unlock()
-	for _, s := range p.end {
-		cause := errChanged
-		if slices.Contains(p.applied.Removed, s.cfg.Name) {
-			cause = errRemoved
-		}
-		y.finish(s, cause)
-	}
-	y.leases.Nudge()
-	if p.applied.Schedule {
-		for _, s := range p.sources {
-			s.loop.wakeLoop()
-		}
-	}
-}
-
-// finish ends a source that is not served any more; its end is not waited for.
-func (y *Syncer) finish(s *source, cause error) {
-	name := s.cfg.Name
-	s.life.finish(cause)
-	y.beside(func() {
-		for f := s; f != nil; f = f.previous { // it may have ended while it waited for those
-			<-f.life.ended
-		}
-		y.mu.Lock()
-		if y.ending[name] == s {
-			delete(y.ending, name)
-		}
-		y.mu.Unlock()
-		if errors.Is(cause, errRemoved) {
-			y.applying.Lock()
-			defer y.applying.Unlock()
-			y.forgetUnserved([]string{name}) // unless it has come back
-		}
-	})
-}
-
-// beside calls f in a goroutine of its own. While [Syncer.Run] is under way, it returns only
-// when f has.
-func (y *Syncer) beside(f func()) {
-	y.mu.RLock()
-	defer y.mu.RUnlock()
-	isolated := func() { lifecycle.Recovered(y.log, "the end of a source", f) }
-	if y.begin == nil {
-		go isolated()
-		return
-	}
-	y.running.Go(isolated)
-}
-
-// endingOf is the source of a name that is served no more and still at work, or nil.
-func (y *Syncer) endingOf(name string) *source {
-	y.mu.RLock()
-	defer y.mu.RUnlock()
-	return y.ending[name]
-}
-
-func (y *Syncer) serves(name string) bool {
-	return slices.ContainsFunc(y.served(), func(s *source) bool { return s.cfg.Name == name })
-}
-
-// forgetUnserved drops the budgets and the counters of sources that are not served, and at
-// work no more. The caller holds applying: neither must go while its source comes.
-func (y *Syncer) forgetUnserved(names []string) {
-	for _, name := range names {
-		if !y.serves(name) && y.endingOf(name) == nil {
-			y.opts.Ledger.Forget(name)
-			y.metrics.forget(name)
-		}
-	}
+	y.opts.Ledger.Forget(v.name)
+	y.metrics.forget(v.name)
+	return true
 }

@@ -52,7 +52,7 @@ func TestApplyLeavesTheUnchangedAlone(t *testing.T) {
 		all := w.sources()
 		w.run(all[0], all[1])
 		time.Sleep(70 * time.Second)
-		kept, before := w.syncer.sources[0], time.Now()
+		kept, before := w.syncer.served()[0], time.Now()
 		changed := all[1]
 		changed.Locations = w.box.Restaurant(1).LocationIDs()[:1]
 		for i := range 10 { // whatever happens beside it
@@ -230,7 +230,7 @@ func TestApplyRefusesAsAWhole(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		w.run(w.one())
 		w.until("running", 10*time.Minute, w.filled)
-		kept := w.syncer.sources[0]
+		kept := w.syncer.served()[0]
 		wrong := w.one(func(s *Source) { s.BaseURL = "ftp://x"; s.Revision = 1 })
 		other := sourceOf("other", "k")
 		streams := sourceOf("other", "k")
@@ -357,8 +357,8 @@ func TestManyAppliesEndWell(t *testing.T) {
 				if n := w.box.Stats().RateLimited; n > 0 {
 					t.Errorf("%d answers 429", n)
 				}
-				if n := len(w.syncer.ending); n > 0 {
-					t.Errorf("%d sources have not ended", n)
+				if n := len(w.syncer.all) - len(w.syncer.order); n > 0 {
+					t.Errorf("%d removed sources have not ended", n)
 				}
 			})
 		})

@@ -20,9 +20,6 @@ func (s *source) restore(ctx context.Context) error {
 	if s.opened || !s.restoredAt.IsZero() && time.Since(s.restoredAt) < restoreAgain {
 		return nil
 	}
-	if err := s.awaitPrevious(ctx); err != nil {
-		return err
-	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
 	if err != nil {
 		return fmt.Errorf("read the stored state: %w", err)
@@ -30,6 +27,9 @@ func (s *source) restore(ctx context.Context) error {
 	s.mu.Lock()
 	s.stored = state // status reads it, from goroutines of its own
 	s.mu.Unlock()
+	for _, st := range s.wholes {
+		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
+	}
 	if s.restoredAt.IsZero() && len(state.Checkpoints)+len(state.Statuses) > 0 {
 		return s.coldStart(ctx, state.Business)
 	}

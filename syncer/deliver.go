@@ -23,22 +23,18 @@ const (
 // It is an error while the source is not served here: another process may hold it, its key
 // may be refused, its streams may be off. A delivery ends with its source: an error then says
 // nothing of whether the order is stored, and the service has to send it again.
-func (y *Syncer) Deliver(ctx context.Context, source string, order []byte) (list.Delivered, error) {
-	for _, s := range y.served() {
-		if s.cfg.Name != source {
-			continue
-		}
-		var what list.Delivered
-		err := s.entered(ctx, func(ctx context.Context) (err error) {
+func (y *Syncer) Deliver(ctx context.Context, name string, order []byte) (list.Delivered, error) {
+	what, err := list.Delivered(0), list.ErrNotFollowed
+	if v := y.supervisorOf(name); v != nil && v.current().over() == nil {
+		err = v.work(ctx, "delivery", func(ctx context.Context, s *source) (err error) {
 			what, err = s.deliver(ctx, order)
 			return err
 		})
-		if err != nil {
-			return 0, fmt.Errorf("source %s: %w", source, err)
-		}
-		return what, nil
 	}
-	return 0, fmt.Errorf("source %s: %w", source, list.ErrNotFollowed)
+	if err != nil {
+		return 0, fmt.Errorf("source %s: %w", name, err)
+	}
+	return what, nil
 }
 
 // deliver is work on the source like a walk: the source after it must find all that it stores.

@@ -19,12 +19,12 @@
 //
 // # What holds at every instant
 //
-//   - A source begins only when the one of its name before it is at work no more and
-//     what that one handed to the sink is durable (life.go, apply.go).
+//   - A source is served one life after another, by one supervisor (supervisor.go): the next
+//     life is built when nothing works on the last one and what that handed to the sink is
+//     durable. Status and counters go on.
 //
 //   - Where other processes can reach the warehouse, a source asks and writes only
-//     while this process holds it (package lease, held.go); one that was lost is replaced by
-//     another that begins with what is stored.
+//     while this process holds it (package lease, held.go). The loss of the lease ends its life.
 //
 //   - Only a key with which /me has answered is sent with anything else (package link).
 //
@@ -34,6 +34,6 @@
 // If the error may be the whole source's, /me is asked (check_source.go, key.go). If that fails
 // too, the source is in trouble, and nothing but /me is asked until it answers. Package
 // keyprobe bounds how often that is done with wrong keys, of all sources together. A pass
-// (visit.go) does not wait for a next turn: it tries again by itself (retry.go). A panic is an
-// error of the stream it happened in.
+// (visit.go) does not wait for a next turn: it tries again by itself (retry.go). A panic of a walk
+// is an error of its stream; any other panic of a source ends its life, and never the process.
 package syncer

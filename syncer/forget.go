@@ -75,25 +75,22 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 		return ForgetReport{}, err
 	}
 	var failed error
-	err = y.visit(ctx, sources, 1, nil, func(ctx context.Context, _ int, s *source) {
-		failed = s.entered(ctx, func(ctx context.Context) error {
-			return s.Protected(ctx, "forget", func(ctx context.Context) (err error) {
-				report, err = s.erasing.forget(ctx, r)
-				return err
-			})
-		})
+	err = y.pass(ctx, sources, pass{
+		held: true,
+		visit: func(ctx context.Context, _ int, s *source) (err error) {
+			report, err = s.erasing.forget(ctx, r)
+			return err
+		},
+		ended: func(_ int, _ string, err error) {
+			if err != nil {
+				failed = fmt.Errorf("source %s: %w", r.Source, err)
+			}
+		},
 	})
-	if failed != nil {
-		failed = fmt.Errorf("source %s: %w", r.Source, failed)
-	}
 	return report, errors.Join(err, failed)
 }
 
 func (e *erasing) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
-	if err := e.source.syncer.leases.Await(ctx, e.source.cfg.Name); err != nil {
-		return ForgetReport{}, err
-	}
-	e.source.holding.held()
 	business, err := e.storedBusiness(ctx)
 	if err != nil {
 		return ForgetReport{}, err
@@ -135,7 +132,7 @@ func (e *erasing) storedBusiness(ctx context.Context) (string, error) {
 // durable waits until all that was handed to the sink is stored: commits become durable in
 // their order.
 func (e *erasing) durable(ctx context.Context) error {
-	return e.source.syncer.commits.Store(ctx, &sinks.Commit{Source: e.source.cfg.Name, Business: e.source.Business(), Stream: registry.Online, Fence: e.source.holding.fence})
+	return e.source.syncer.commits.Store(ctx, &sinks.Commit{Source: e.source.cfg.Name, Business: e.source.Business(), Stream: registry.Online, Fence: e.source.fence})
 }
 
 // onlineOrders are those of a restaurant in the warehouse.

@@ -32,7 +32,7 @@ func FuzzRow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte) {
 		def := y.definitions[int(which)%len(y.definitions)]
-		st := stream.NewStream(y.sources[0].Source, def)
+		st := stream.NewStream(y.served()[0].Source, def)
 		kept := bytes.Clone(raw)
 		in := st.Writer.Begin(1, 1)
 		in.All = true

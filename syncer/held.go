@@ -1,66 +1,47 @@
 package syncer
 
 import (
-	"slices"
-	"sync/atomic"
-
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// holding is whether this process holds a source's lease, as far as the source cares.
-type holding struct {
-	name      string
-	leases    *lease.Leases // nil: everything is held
-	condition *condition.Condition
-	leased    atomic.Bool            // it has been held
-	lost      *atomic.Pointer[error] // why it is held no more; shared with those before it
-}
-
-// standBy is true when the source must wait: this process does not hold it.
-func (h *holding) standBy() bool {
-	err := h.leases.Check(h.name)
+// standBy reports whether the source must wait, since this process does not hold it.
+func (s *source) standBy() bool {
+	err := s.syncer.leases.Check(s.cfg.Name)
 	if err == nil {
-		h.held()
+		s.held()
 		return false
 	}
-	h.condition.Enter(status.StateWaiting, err.Error())
+	s.condition.Enter(status.StateWaiting, err.Error())
 	return true
 }
 
 // held ends the waiting. From now on the source asks and writes only while it is
 // held.
-func (h *holding) held() {
-	h.leased.Store(true)
-	if h.condition.View().State == status.StateWaiting {
-		h.condition.Enter(status.StateStarting, "")
+func (s *source) held() {
+	s.leased.Store(true)
+	if s.condition.View().State == status.StateWaiting {
+		s.condition.Enter(status.StateStarting, "")
 	}
 }
 
-// awaits is true when the source may be waiting to be held.
-func (h *holding) awaits() bool {
-	state := h.condition.View().State
-	return state == status.StateWaiting || state == status.StateStarting
-}
-
-// fence is nil while this process holds the source. A source that was lost stays
-// fenced, also when its successor is held again.
-func (h *holding) fence() error {
-	if why := h.lost.Load(); why != nil {
+// fence is nil while this process holds the source. A life that has lost the lease stays
+// fenced, also when the source is held again before the last of its commits is written.
+func (s *source) fence() error {
+	if why := s.lost.Load(); why != nil {
 		return *why
 	}
-	return h.leases.Check(h.name)
+	return s.syncer.leases.Check(s.cfg.Name)
 }
 
 // mayAsk is fence for requests. A source that has never been held is asked only for
 // what nobody needs to hold it for: whether its key is good, and what to compare.
-func (h *holding) mayAsk() error {
-	if !h.leased.Load() {
+func (s *source) mayAsk() error {
+	if !s.leased.Load() {
 		return nil
 	}
-	return h.fence()
+	return s.fence()
 }
 
 // leaseOwner is the syncer as its leases see it.
@@ -77,16 +58,22 @@ func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.com
 // Looked implements lease.Owner: sources that wait to be held look again.
 func (y leaseOwner) Looked() {
 	for _, s := range y.served() {
-		if s.holding.awaits() {
-			s.loop.wakeLoop()
-		}
+		_ = s.isolated("lease", func() error { // a panic has ended the life
+			if state := s.condition.View().State; state == status.StateWaiting || state == status.StateStarting {
+				s.loop.wakeLoop()
+			}
+			return nil
+		})
 	}
 }
 
 // AtWork implements lease.Owner.
 func (y leaseOwner) AtWork(name string) bool {
-	if y.endingOf(name) != nil {
-		return true
+	if v := y.supervisorOf(name); v != nil {
+		if !v.users.TryAcquire(allUsers) {
+			return true
+		}
+		v.users.Release(allUsers)
 	}
 	r, ok := y.commits.Last(name)
 	if !ok {
@@ -100,39 +87,17 @@ func (y leaseOwner) AtWork(name string) bool {
 	}
 }
 
-// Lost implements lease.Owner. It puts another source in the place of the one that was
-// lost, which waits: what that one knew may not be so any more.
+// Lost implements lease.Owner: it ends the life of the source that was lost, and the next one
+// waits. What this one knew may not be so any more.
 func (y leaseOwner) Lost(name string, why error) {
-	y.applying.Lock()
-	defer y.applying.Unlock()
-	sources := slices.Clone(y.served())
-	i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
-	if i < 0 {
-		if ending := y.endingOf(name); ending != nil {
-			ending.holding.lost.Store(&why) // also when it is held again before its last commit
-		}
+	v := y.supervisorOf(name)
+	if v == nil {
 		return
 	}
-	old := sources[i]
-	s, err := newSource(y.Syncer, old.cfg)
-	if err != nil {
-		y.log.Error("a source that was lost cannot be served again before its configuration changes or Larder is started again",
-			"source", name, "error", err)
-		old.holding.lost.Store(&why)
-		y.mu.Lock()
-		y.ending[name] = old
-		y.mu.Unlock()
-		y.finish(old, why)
-		return
-	}
-	old.holding.lost.Store(&why)
-	s.inherit(old)
-	sources[i] = s
-	y.mu.Lock()
-	y.sources, y.ending[name] = sources, old
-	if y.begin != nil {
-		y.begin(s)
-	}
-	y.mu.Unlock()
-	y.finish(old, why)
+	s := v.current()
+	_ = s.isolated("lease", func() error { // a panic has ended the life
+		s.lost.CompareAndSwap(nil, &why)
+		s.end(why)
+		return nil
+	})
 }

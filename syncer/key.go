@@ -138,14 +138,11 @@ func (k *keyAsker) tryChangedKey(ctx context.Context) {
 	if !k.source.link.Changed() {
 		return
 	}
-	err := k.source.Protected(ctx, "probe", func(ctx context.Context) error {
-		if err := k.opening.Take(ctx); err != nil {
-			return err
-		}
-		defer k.opening.Release()
-		return k.askKey(ctx)
-	})
-	if err != nil && ctx.Err() == nil {
+	if k.opening.Take(ctx) != nil {
+		return // ctx has ended
+	}
+	defer k.opening.Release()
+	if err := k.askKey(ctx); err != nil && ctx.Err() == nil {
 		k.source.Log.Debug("the changed key does not do", "err", err)
 	}
 }
@@ -240,14 +237,8 @@ func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, erro
 
 // observe counts an attempt of a request.
 func (s *source) observe(e api.Exchange) {
-	s.mu.Lock()
-	s.asks++
-	if e.Status == http.StatusTooManyRequests {
-		s.limited++
-	}
-	s.mu.Unlock()
 	if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
 		s.syncer.keys.Refused()
 	}
-	s.syncer.metrics.requested(s.cfg.Name, e.Route, e.Status)
+	s.counters.requested(s.cfg.Name, e.Route, e.Status)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -275,21 +276,32 @@ func TestAPanicInAPageAskedForAheadIsAnErrorOfItsStream(t *testing.T) {
 	})
 }
 
+// A source that panics whenever it is probed is shown as failing, and begins anew with pauses that
+// grow to a minute.
 func TestAPanicInAProbeIsTriedAgainInItsTime(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		y := w.open(w.one())
-		link := y.sources[0].link
-		probe := link.Probe
-		link.Probe = nil // asking it panics
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := y.Run(ctx); err != nil {
-			t.Fatal(err)
+		var broken atomic.Bool
+		broken.Store(true)
+		var tried []time.Time
+		w.run(w.one(func(s *Source) {
+			key := s.Key
+			s.Key = func() string {
+				if broken.Load() {
+					tried = append(tried, time.Now())
+					panic("a broken key")
+				}
+				return key()
+			}
+		}))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if n := len(tried); n < 10 || n > 20 || tried[1].Sub(tried[0]) > 5*time.Second || tried[n-1].Sub(tried[n-2]) < 30*time.Second {
+			t.Errorf("it was tried at %v", tried)
 		}
-		if s := w.source(); s.State != status.StateFailing || !strings.Contains(s.Detail, "panic") || s.NextProbe.IsZero() {
+		if s := w.source(); s.State != status.StateFailing || !strings.Contains(s.Detail, "a broken key") || !s.NextProbe.After(time.Now()) {
 			t.Errorf("source %+v", s)
 		}
-		link.Probe = probe
-		w.once(Selection{Streams: []string{"allergens"}})
+		broken.Store(false)
+		w.until("served", 2*time.Minute, w.filled)
 	})
 }

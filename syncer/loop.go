@@ -60,7 +60,7 @@ func (l *loop) beginWalks(ctx context.Context, j schedule.Job) {
 // next is when the first of some walks of a stream begins, and why then. The turns of the jobs
 // in come are now.
 func (l *loop) next(st *stream.Stream, now time.Time, walks []stream.Walk, come ...schedule.Job) (time.Time, schedule.Why) {
-	seen := l.source.condition.View()
+	seen := l.source.view()
 	is := schedule.Situation{Elsewhere: seen.State == status.StateWaiting, NotBefore: st.WaitUntil()}
 	if !seen.Ready {
 		is.Probe = stream.Later(seen.NextProbe, now)
@@ -84,7 +84,7 @@ func (l *loop) next(st *stream.Stream, now time.Time, walks []stream.Walk, come 
 func (l *loop) run(ctx context.Context) {
 	defer l.jobs.Wait()
 	if lifecycle.Pause(ctx, l.startDelay()) {
-		lifecycle.Loop(ctx, l.source.Log, "the turns of the source", l.takeTurns)
+		_ = l.source.isolated("the turns of the source", func() error { l.takeTurns(ctx); return nil }) // a panic has ended ctx
 	}
 }
 
@@ -94,17 +94,15 @@ func (l *loop) takeTurns(ctx context.Context) {
 	defer l.turns.Store(nil)
 	for ctx.Err() == nil {
 		turns.Follow(l.source.syncer.timetable(), time.Now())
-		if l.source.holding.standBy() {
+		if l.source.standBy() {
 			l.sleepUntil(ctx, time.Now().Add(lease.Lasts))
 			continue
 		}
 		if !l.source.IsReady() {
 			if at := l.source.condition.View().NextProbe; time.Now().Before(at) && !l.source.hasAnotherKey() {
 				l.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
-			} else if err := l.source.Protected(ctx, "probe", l.source.key.connect); err == nil {
+			} else if l.source.key.connect(ctx) == nil {
 				turns.AllDue(time.Now())
-			} else if ctx.Err() == nil && !time.Now().Before(l.source.condition.View().NextProbe) {
-				l.source.condition.Troubled(stream.Diagnose(err)) // a panic: what set no next probe would be tried at once
 			}
 			continue
 		}
@@ -148,7 +146,7 @@ func (l *loop) wakeLoop() {
 // spawn runs part of a job beside the loop.
 func (l *loop) spawn(ctx context.Context, what string, f func(context.Context) error) {
 	l.jobs.Go(func() {
-		if err := l.source.Protected(ctx, what, f); err != nil && ctx.Err() == nil {
+		if err := l.source.isolated(what, func() error { return f(ctx) }); err != nil && ctx.Err() == nil {
 			l.source.Log.Debug("job ended with an error", "job", what, "err", err)
 		}
 	})

@@ -1,8 +1,11 @@
 package syncer
 
 import (
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,7 +48,7 @@ func newMetrics() *metrics {
 			Name: "larder_walk_seconds", Help: "Time of a walk from its first request to durable, by stream and kind of walk.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 6 * 3600, 24 * 3600},
 		}, []string{"stream", "walk", "result"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "larder_walk_panics_total", Help: "Walks ended by a fault in Larder; the log has the stack."}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "larder_walk_panics_total", Help: "Faults in Larder, each of which ended a walk or began its source anew; the log has the stack."}),
 	}
 }
 
@@ -140,6 +143,38 @@ func (m *metrics) Walked(stream, walk string, err error, took time.Duration) {
 		result = "error"
 	}
 	m.walks.WithLabelValues(stream, walk, result).Observe(took.Seconds())
+}
+
+// counters count what all lives of a source do, for its status and for the metrics.
+type counters struct {
+	*metrics
+	mu            sync.Mutex // guards what follows
+	asks, limited uint64
+	written       map[string]uint64 // rows and tombstones, by stream
+}
+
+func (n *counters) requested(source, route string, code int) {
+	n.metrics.requested(source, route, code)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asks++
+	if code == http.StatusTooManyRequests {
+		n.limited++
+	}
+}
+
+// Counted implements stream.Meter.
+func (n *counters) Counted(source, stream string, c write.Counts) {
+	n.metrics.Counted(source, stream, c)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.written[stream] += c.Upserts + c.Tombstones
+}
+
+func (n *counters) read() (asks, limited uint64, written map[string]uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asks, n.limited, maps.Clone(n.written)
 }
 
 // gauges reads the state of every source off one status.

@@ -90,27 +90,36 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 	if onProgress != nil {
 		tell = func() { onProgress(y.Status()) }
 	}
-	err = y.visit(ctx, sources, len(sources), tell, func(ctx context.Context, i int, s *source) {
-		report.Sources[i] = s.passes.onceServed(ctx, sel)
+	err = y.pass(ctx, sources, pass{
+		atOnce: len(sources), held: true, tell: tell,
+		visit: func(ctx context.Context, i int, s *source) error {
+			report.Sources[i] = s.passes.once(ctx, sel)
+			return nil
+		},
+		ended: func(i int, state string, err error) {
+			if report.Sources[i].Source = sources[i].name; err != nil {
+				report.Sources[i].Fail(state, err)
+			}
+		},
 	})
 	report.FinishedAt = time.Now()
 	return report, err
 }
 
 // selected finds the sources of a selection and checks its names.
-func (y *Syncer) selected(sel Selection) ([]*source, error) {
+func (y *Syncer) selected(sel Selection) ([]*supervisor, error) {
 	for _, name := range sel.Streams {
 		if !slices.Contains(registry.Names(), name) {
 			return nil, fmt.Errorf("unknown stream %q; known are %s", name, strings.Join(registry.Names(), ", "))
 		}
 	}
-	sources := y.served()
+	sources := y.supervisors()
 	if len(sel.Sources) == 0 {
 		return sources, nil
 	}
-	var found []*source
+	var found []*supervisor
 	for _, name := range sel.Sources {
-		i := slices.IndexFunc(sources, func(s *source) bool { return s.cfg.Name == name })
+		i := slices.IndexFunc(sources, func(v *supervisor) bool { return v.name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("unknown source %q; this process has %s", name, strings.Join(namesOf(sources), ", "))
 		}
@@ -119,10 +128,10 @@ func (y *Syncer) selected(sel Selection) ([]*source, error) {
 	return found, nil
 }
 
-func namesOf(sources []*source) []string {
+func namesOf(sources []*supervisor) []string {
 	var names []string
-	for _, s := range sources {
-		names = append(names, s.cfg.Name)
+	for _, v := range sources {
+		names = append(names, v.name)
 	}
 	return names
 }
@@ -137,8 +146,7 @@ func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 	if sel.Full {
 		o.source.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
-	connect := func(ctx context.Context) error { return o.source.Protected(ctx, "probe", o.source.key.connect) }
-	if err := o.retryUntil(ctx, sel.RetryFor, nil, stands, connect); err != nil {
+	if err := o.retryUntil(ctx, sel.RetryFor, nil, stands, o.source.key.connect); err != nil {
 		r.Fail(o.source.condition.View().State, err)
 		return r
 	}
@@ -174,7 +182,7 @@ func (o *passes) configurationError() error {
 func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
 	st := f.Common()
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
-	err := o.source.Protected(ctx, st.Def.Name, func(ctx context.Context) error {
+	err := o.source.isolated(st.Def.Name, func() error {
 		if st.Off() {
 			r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
 			return nil
@@ -199,21 +207,4 @@ func (o *passes) pass(ctx context.Context, f follower, sel Selection) error {
 		}))
 	}
 	return errors.Join(errs...)
-}
-
-// onceServed is once, ended when the source is over.
-func (o *passes) onceServed(ctx context.Context, sel Selection) SourceReport {
-	ctx, leave, err := o.source.life.enter(ctx)
-	r := SourceReport{Source: o.source.cfg.Name}
-	if err != nil {
-		r.Fail(o.source.condition.View().State, err)
-		return r
-	}
-	defer leave()
-	if err := o.source.syncer.leases.Await(ctx, o.source.cfg.Name); err != nil {
-		r.Fail(status.StateWaiting, err)
-		return r
-	}
-	o.source.holding.held()
-	return o.once(ctx, sel)
 }

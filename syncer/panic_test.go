@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
@@ -69,9 +72,16 @@ func TestAPanicOutsideOfAWalkEndsNothing(t *testing.T) {
 		if _, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{"allergens"}}, func(status.Status) { panic("a broken progress") }); err != nil {
 			t.Errorf("a pass whose progress cannot be shown: %v", err)
 		}
-		if err := w.syncer.visit(t.Context(), w.syncer.served(), 1, nil, func(context.Context, int, *source) { panic("a broken pass") }); err == nil || !strings.Contains(err.Error(), "a broken pass") {
-			t.Errorf("a pass that panics ends with %v", err)
+		broken := pass{
+			visit: func(context.Context, int, *source) error { panic("a broken pass") },
+			ended: func(_ int, _ string, err error) {
+				if err == nil || !strings.Contains(err.Error(), "a broken pass") {
+					t.Errorf("a visit that panics ends with %v", err)
+				}
+			},
 		}
+		must(t, w.syncer.pass(t.Context(), w.syncer.supervisors(), broken))
+		w.until("the next lives are served", time.Minute, w.filled)
 	})
 }
 
@@ -81,8 +91,8 @@ func walked(s status.SourceStatus) bool {
 	return time.Since(s.Streams[i].LastSuccess) < time.Minute
 }
 
-// A source that cannot begin anew after it was lost is served no more; the others are.
-func TestALostSourceThatCannotBeginAnewEndsAlone(t *testing.T) {
+// A source that cannot be built again after it was lost is tried again; the others go on.
+func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 3, Orders: 500, Businesses: 2}, func(t *testing.T, w *world) {
 		var log logged
 		w.into(&log)
@@ -93,15 +103,86 @@ func TestALostSourceThatCannotBeginAnewEndsAlone(t *testing.T) {
 		known := w.syncer.definitions
 		w.syncer.definitions = append([]*registry.Definition{{Name: "unheard of", Kind: -1}}, known...)
 		leaseOwner{w.syncer}.Lost("r0", &lease.WaitingError{})
+		time.Sleep(150 * time.Second)
 		synctest.Wait()
 		w.syncer.definitions = known
-		time.Sleep(2 * time.Minute)
 		lost, other := w.syncer.Status().Sources[0], w.syncer.Status().Sources[1]
 		if walked(lost) || !walked(other) {
 			t.Errorf("walked within a minute: the lost source %t, the other %t", walked(lost), walked(other))
 		}
-		if lines := strings.Join(loud(log.take()), "\n"); !strings.Contains(lines, "cannot be served again") || !strings.Contains(lines, "r0") {
+		w.until("both are served", 2*time.Minute, w.filled)
+		if lines := strings.Join(loud(log.take()), "\n"); !strings.Contains(lines, "cannot be served, it is tried again") || !strings.Contains(lines, "r0") {
 			t.Errorf("the log does not name it:\n%s", lines)
+		}
+	})
+}
+
+// brokenRows is a warehouse whose answers about stored online orders panic while it is broken.
+type brokenRows struct {
+	sinks.Sink
+	broken *atomic.Bool
+}
+
+func (s brokenRows) Rows(ctx context.Context, table, business string, ids []string) ([]sinks.StoredRow, error) {
+	if table == registry.Online && s.broken.Load() {
+		panic("broken rows")
+	}
+	return s.Sink.Rows(ctx, table, business, ids)
+}
+
+// A panic in a delivery ends the life of its source, and the next one takes deliveries.
+func TestAPanicInADeliveryEndsALife(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		var broken atomic.Bool
+		w.tune = func(o *Options) { o.Sink = brokenRows{o.Sink, &broken} }
+		w.run(w.one(keeping(t, personal.Keep)))
+		w.until("filled", time.Minute, w.filled)
+		first, asked := w.syncer.served()[0], w.source().Requests
+		deliver := func() error {
+			long := time.Now().Add(-time.Hour) // it is not remembered whether anything of it is stored
+			_, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o1", "accepted", "l1", long)))
+			return err
+		}
+		broken.Store(true)
+		if err := deliver(); err == nil || !strings.Contains(err.Error(), "panic: broken rows") {
+			t.Errorf("the delivery: %v", err)
+		}
+		if s := w.source(); first.over() == nil || s.Requests < asked {
+			t.Errorf("after the panic the life is over: %v, with %d requests of %d", first.over(), s.Requests, asked)
+		}
+		w.until("the panic is shown", time.Second, func() bool {
+			return w.source().State == status.StateFailing && strings.Contains(w.source().Detail, "broken rows")
+		})
+		if n := testutil.ToFloat64(w.syncer.metrics.panics); n != 1 {
+			t.Errorf("%v panics are counted", n)
+		}
+		broken.Store(false)
+		w.until("the next life is served", time.Minute, w.filled)
+		if n := w.source().Requests; n <= asked {
+			t.Errorf("it counts %d requests, %d before", n, asked)
+		}
+		must(t, deliver())
+	})
+}
+
+// A panic in a lease callback ends the life of the source that it is about, and nothing else.
+func TestAPanicInALeaseCallbackEndsALife(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 500, Businesses: 2}, func(t *testing.T, w *world) {
+		w.process = "p"
+		w.run()
+		w.until("mirrored", 5*time.Minute, w.filled)
+		synctest.Wait() // nothing reads the condition while it changes
+		lives := w.syncer.served()
+		healthy := lives[0].condition
+		lives[0].condition = nil // looking at it panics
+		leaseOwner{w.syncer}.Looked()
+		lives[0].condition = healthy
+		if lives[0].over() == nil || lives[1].over() != nil {
+			t.Errorf("over: %v, %v", lives[0].over(), lives[1].over())
+		}
+		w.until("the next life is served", time.Minute, w.filled)
+		if now := w.syncer.served(); now[0] == lives[0] || now[1] != lives[1] {
+			t.Error("the lives are not the next one of the first source and the present one of the other")
 		}
 	})
 }

@@ -23,26 +23,26 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 	if err := r.Check(); err != nil {
 		return reconcile.Report{}, err
 	}
-	p := reconcile.NewPass(r)
-	for _, s := range sources {
-		p.Add(s.days)
+	p, days := reconcile.NewPass(r), make([]*reconcile.SourceProofs, len(sources))
+	for i, v := range sources {
+		days[i] = v.current().days
+		p.Add(days[i])
 	}
 	var tell func()
 	if progress != nil {
 		tell = func() { progress(p.Snapshot()) }
 	}
-	err = y.visit(ctx, sources, reconcileAtOnce, tell, func(ctx context.Context, i int, s *source) {
-		err := s.entered(ctx, func(ctx context.Context) error {
-			if err := s.syncer.leases.Await(ctx, s.cfg.Name); err != nil {
+	err = y.pass(ctx, sources, pass{
+		atOnce: reconcileAtOnce, held: true, tell: tell, ended: p.Ended,
+		visit: func(ctx context.Context, i int, s *source) error {
+			if s.days != days[i] {
+				return errChanged // since the pass has begun
+			}
+			if err := s.key.connect(ctx); err != nil {
 				return err
 			}
-			s.holding.held()
-			if err := s.Protected(ctx, "probe", s.key.connect); err != nil {
-				return err
-			}
-			return s.Protected(ctx, "reconcile", func(ctx context.Context) error { return p.Source(ctx, i) })
-		})
-		p.Ended(i, s.condition.View().State, err)
+			return p.Source(ctx, i)
+		},
 	})
 	return p.Snapshot(), err
 }

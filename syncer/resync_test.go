@@ -712,7 +712,7 @@ func TestALostLocationThatASiblingSeesStays(t *testing.T) {
 		}
 		must(t, w.box.UpdateKey(one.Value, func(k *sandbox.Key) { k.LocationIDs = locs[:1] }))
 		time.Sleep(time.Minute)
-		must(t, w.syncer.sources[0].Refresh(t.Context()))
+		must(t, w.syncer.served()[0].Refresh(t.Context()))
 		if _, err := w.full(Selection{Sources: []string{"one"}}); err != nil {
 			t.Fatal(err)
 		}

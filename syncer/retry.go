@@ -43,7 +43,10 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if now := moved(); now != at {
 			began, at, failures = time.Now(), now, 1
 		}
-		pause := o.pauseAfter(st, failures)
+		pause := pauseAfter(o.source.cfg.Name, failures)
+		if st != nil {
+			pause = max(pause, time.Until(st.WaitUntil())) // the service has asked for that
+		}
 		if limit == 0 {
 			return err
 		}
@@ -59,21 +62,16 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil {
 			continue
 		}
-		if err := o.source.Protected(ctx, "probe", o.source.key.connect); err != nil && !o.mayPass(err) {
+		if err := o.source.key.connect(ctx); err != nil && !o.mayPass(err) {
 			return err
 		}
 	}
 }
 
-// pauseAfter is how long to wait after so many failures in a row, and for as long as the
-// service asks; st is nil when it is the source that is waited for.
-func (o *passes) pauseAfter(st *stream.Stream, failures int) time.Duration {
+// pauseAfter is how long to wait after so many failures of a source in a row.
+func pauseAfter(source string, failures int) time.Duration {
 	base := min(firstPause<<min(failures-1, 10), mostPause)
-	pause := base*3/4 + time.Duration(condition.Jitter(o.source.cfg.Name, failures)*float64(base)/2)
-	if st != nil {
-		pause = max(pause, time.Until(st.WaitUntil()))
-	}
-	return pause
+	return base*3/4 + time.Duration(condition.Jitter(source, failures)*float64(base)/2)
 }
 
 // mayPass is true of errors that another attempt may not meet. After a 401 it goes on when

@@ -67,7 +67,7 @@ func TestSourcesOfOneRestaurantMeetInOneProcess(t *testing.T) {
 		sources := []Source{sourceOf(second, p.box.Key(0, sandbox.RoleLimited).Value), sourceOf(first, p.box.Key(0, sandbox.RoleMain).Value)}
 		p.a.tune = func(o *Options) { o.Shard = Shard{0, 2} }
 		p.b.tune = func(o *Options) { o.Shard = Shard{1, 2} }
-		names := func(w *world) []string { return slices.Sorted(slices.Values(namesOf(w.syncer.served()))) }
+		names := func(w *world) []string { return slices.Sorted(slices.Values(namesOf(w.syncer.supervisors()))) }
 		p.a.run(slices.Clone(sources)...)
 		p.b.run(slices.Clone(sources)...)
 		if a, b := names(p.a), names(p.b); !slices.Equal(a, []string{first}) || !slices.Equal(b, []string{second}) {

@@ -63,18 +63,17 @@ func (y *Syncer) followShards(ctx context.Context) {
 	}
 }
 
-// reassign plans the sources anew, by the restaurants that are stored now.
+// reassign places the sources anew, by the restaurants that are stored now.
 func (y *Syncer) reassign() error {
 	if y.opts.Shard.Count <= 1 {
 		return nil
 	}
 	y.applying.Lock()
 	defer y.applying.Unlock()
-	p, err := y.plan(y.wanted)
-	if err != nil || p.applied.Nothing() {
+	applied, err := y.place(y.wanted)
+	if err != nil || applied.Nothing() {
 		return err
 	}
-	y.carryOut(p, y.timetable())
-	y.log.Info("sources of one restaurant go to one process", "added", p.applied.Added, "removed", p.applied.Removed)
+	y.log.Info("sources of one restaurant go to one process", "added", applied.Added, "removed", applied.Removed)
 	return nil
 }

@@ -34,7 +34,7 @@ func (b *siblings) siblingHas(stream, id string) bool {
 
 func (b *siblings) siblingsIn(business string) []*source {
 	stored := b.syncer.storedBusinesses()
-	return slices.DeleteFunc(slices.Clone(b.syncer.served()), func(other *source) bool {
+	return slices.DeleteFunc(b.syncer.served(), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
 			theirs = stored[other.Name]

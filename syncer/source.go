@@ -2,14 +2,11 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
@@ -22,8 +19,8 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// source is one API key at work: its streams and their turns, on or off by the key's scopes.
-// Trouble stays with the source that has it (DESIGN R11).
+// source is one API key at work, as it was built, for one life: its streams and their turns, on
+// or off by the key's scopes. Trouble stays with the source that has it (DESIGN R11).
 type source struct {
 	*stream.Source
 	syncer *Syncer
@@ -43,21 +40,23 @@ type source struct {
 	admission *admission
 	siblings  *siblings
 	passes    *passes
-	holding   *holding
 	erasing   *erasing
 
-	life     *life   // until the configuration changes
-	previous *source // of the same name, not yet taken over; guarded by key.opening
+	counters *counters
+
+	began  time.Time
+	life   context.Context         // ends with the source's life
+	end    context.CancelCauseFunc // ends it; the first cause remains
+	leased atomic.Bool             // the source has been held in this life
+	lost   atomic.Pointer[error]   // why it is held no more
 
 	// restoredAt is when the stored state was last read, with which the budget starts; opened,
 	// that it has been taken over. key.opening guards both.
 	restoredAt time.Time
 	opened     bool
 
-	mu      sync.Mutex  // guards what follows
-	stored  sinks.State // as it was at the start
-	asks    uint64
-	limited uint64
+	mu     sync.Mutex  // guards what follows
+	stored sinks.State // as it was at the start
 }
 
 // follower is a stream as its source serves it, whatever its kind.
@@ -79,11 +78,10 @@ type follower interface {
 	Describe(*status.StreamStatus)
 }
 
-func newSource(y *Syncer, cfg Source) (*source, error) {
-	s := &source{
-		syncer: y, cfg: cfg,
-		life: newLife(),
-	}
+// newSource builds a source that begins together with so many, itself included.
+func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
+	s := &source{syncer: y, cfg: cfg, counters: c, began: time.Now()}
+	s.life, s.end = context.WithCancelCause(context.Background())
 	s.loop = &loop{source: s, wake: make(chan struct{}, 1)}
 	s.key = &keyAsker{source: s, opening: stream.NewSlot()}
 	s.admission = &admission{source: s, admits: stream.NewSlot()}
@@ -91,33 +89,31 @@ func newSource(y *Syncer, cfg Source) (*source, error) {
 	s.erasing = &erasing{source: s}
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
-		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: y.metrics, WallClock: y.opts.Now,
-		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: 1,
+		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, WallClock: y.opts.Now,
+		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
 	}
 	s.condition = condition.New(cfg.Name, s.Log, s.loop.wakeLoop)
-	s.holding = &holding{name: cfg.Name, leases: y.leases, condition: s.condition, lost: &atomic.Pointer[error]{}}
 	s.siblings = &siblings{s.Source, y}
 	if y.leases != nil {
-		s.Fenced = s.holding.fence
+		s.Fenced = s.fence
 	}
 	asks := y.opts.API
 	asks.Keep = s.erasing.keeps
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
-		Ledger: y.opts.Ledger, API: asks, MayAsk: s.holding.mayAsk, Observe: s.observe, Log: s.Log,
+		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
 	})
-	if way != nil {
-		s.link, s.Lanes = way, &way.Lanes
+	if err != nil {
+		panic(err) // checkSource lets no such configuration pass
 	}
-	if unknown := s.newStreams(y.definitions); unknown != nil {
-		return s, errors.Join(err, unknown)
-	}
+	s.link, s.Lanes = way, &way.Lanes
+	s.newStreams(y.definitions)
 	y.metrics.begin(s)
-	return s, err
+	return s
 }
 
 // newStreams makes the streams, each of its kind.
-func (s *source) newStreams(all []*registry.Definition) error {
+func (s *source) newStreams(all []*registry.Definition) {
 	none := func() uint64 { return 0 }
 	s.days = reconcile.NewSourceProofs(s.Source, nil)
 	for _, def := range all {
@@ -138,11 +134,10 @@ func (s *source) newStreams(all []*registry.Definition) error {
 				w.Ask, w.ByItself, s.keyRow = askKeyRow, true, w
 			}
 		default:
-			return fmt.Errorf("stream %s: nothing follows streams of its kind (newStreams)", def.Name)
+			panic(fmt.Sprintf("stream %s: nothing follows streams of its kind (newStreams)", def.Name))
 		}
 		s.streams = append(s.streams, st)
 	}
-	return nil
 }
 
 // rewriteNext has the streams that a selection has, of those without long walks, written
@@ -153,23 +148,6 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 			st.RewriteNext()
 		}
 	}
-}
-
-// Protected turns a panic of f into an error: a fault in one walk must not end
-// the daemon.
-func (s *source) Protected(ctx context.Context, what string, f func(context.Context) error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			stack := debug.Stack()
-			if p, ok := r.(*api.Panic); ok { // of a page that was asked for ahead
-				r, stack = p.Value, p.Stack
-			}
-			s.syncer.metrics.panics.Inc()
-			s.Log.Error("panic", "job", what, "panic", r, "stack", string(stack))
-			err = fmt.Errorf("%s: panic: %v", what, r)
-		}
-	}()
-	return f(ctx)
 }
 
 // IsReady implements stream.Owner.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -19,31 +20,51 @@ func (y *Syncer) Status() status.Status {
 
 // walkStatus is Status as the walks alone know it.
 func (y *Syncer) walkStatus() status.Status {
-	now, sources := time.Now(), y.served()
+	now, sources := time.Now(), y.supervisors()
 	st := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
-	for _, s := range sources {
-		st.Sources = append(st.Sources, s.status(now))
+	for _, v := range sources {
+		st.Sources = append(st.Sources, v.current().status(now))
 	}
 	return st
 }
 
+// view is the condition of the source. After the end of its life, it is what the next one waits
+// for.
+func (s *source) view() condition.View {
+	is := s.condition.View()
+	if s.over() == nil {
+		return is
+	}
+	is.State, is.Detail, is.Ready, is.NextProbe = status.StateStarting, "", false, time.Time{}
+	if err := s.syncer.leases.Check(s.cfg.Name); err != nil {
+		is.State, is.Detail = status.StateWaiting, err.Error()
+	}
+	return is
+}
+
 func (s *source) status(now time.Time) status.SourceStatus {
 	key := s.Identity()
-	is := s.condition.View()
+	is, over := s.view(), s.over() != nil
 	s.mu.Lock()
 	src := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
-		Requests: s.asks, RateLimited: s.limited, PersonalData: string(s.cfg.Personal.Mode()),
+		PersonalData: string(s.cfg.Personal.Mode()),
 	}
 	s.mu.Unlock()
 	src.Proof = s.dated(s.days.Proven())
 	src.Budget = s.link.Budget()
+	var written map[string]uint64
+	src.Requests, src.RateLimited, written = s.counters.read()
 	for _, f := range s.streams {
 		st := f.Common().Status(now, src.Since, s.loop.patience(f.Common().Def.Job))
 		f.Describe(&st)
+		st.Written = written[st.Name]
 		at, why := s.loop.next(f.Common(), now, f.Walks())
 		st.Next, st.NextWhy = at, string(why)
+		if over && st.State != status.StateOff {
+			st.State, st.Detail, st.Progress = status.StateStarting, "", nil
+		}
 		src.Streams = append(src.Streams, st)
 	}
 	src.Lacks = s.lacks(src.Streams)

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -106,15 +109,15 @@ type Syncer struct {
 	starting stream.Slot
 	started  bool
 
-	applying sync.Mutex // one Apply at a time
-	wanted   []Source   // those of all shards; guarded by applying
-	running  sync.WaitGroup
+	applying sync.Mutex    // one Apply at a time
+	wanted   []Source      // those of all shards; guarded by applying
+	placed   chan struct{} // has Run look at all again
+	running  atomic.Bool   // Run is under way
 
-	mu      sync.RWMutex // guards what follows
-	sources []*source    // replaced as a whole, never changed in place
-	times   schedule.Timetable
-	begin   func(*source)      // serves a source; nil when the daemon does not run
-	ending  map[string]*source // served no more, and still at work
+	mu    sync.RWMutex           // guards what follows
+	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
+	all   map[string]*supervisor // these, and those of removed sources that are still at work
+	times schedule.Timetable
 	// businesses are those that the sources have mirrored, by source, as they were
 	// stored at businessesReadAt.
 	businesses       map[string]string
@@ -172,27 +175,41 @@ func New(opts Options) (*Syncer, error) {
 		opts:     opts, log: opts.Logger, definitions: defs, times: times,
 		keys: keyprobe.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
-		ending: map[string]*source{}, verifyLimits: verify.Standard, wanted: opts.Sources,
+		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
 	if !opts.Exclusive {
 		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
 	}
-	p, err := y.plan(opts.Sources)
-	if err != nil {
+	if _, err := y.place(opts.Sources); err != nil {
 		return nil, err
 	}
-	y.sources = p.sources
 	if err := y.metrics.register(opts.Registerer, y); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return y, nil
 }
 
-// served returns the sources there are now.
-func (y *Syncer) served() []*source {
+// supervisors returns those of the sources that are served.
+func (y *Syncer) supervisors() []*supervisor {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
-	return y.sources
+	return y.order
+}
+
+// supervisorOf returns the supervisor of a source, also of a removed one that is still at work;
+// nil when there is none.
+func (y *Syncer) supervisorOf(name string) *supervisor {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return y.all[name]
+}
+
+// served returns the present life of each source, or between two the last one.
+func (y *Syncer) served() (all []*source) {
+	for _, v := range y.supervisors() {
+		all = append(all, v.current())
+	}
+	return all
 }
 
 // timetable returns the one that holds now.
@@ -210,25 +227,32 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.served()) })
+	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })
 	if err != nil {
 		return nil //nolint:nilerr // ctx has ended, as it ends every run
 	}
 	defer leave()
-	y.mu.Lock()
-	y.begin = func(s *source) { y.running.Go(func() { s.serve(ctx) }) }
-	for _, s := range y.sources {
-		y.begin(s)
-	}
-	y.mu.Unlock()
+	y.running.Store(true)
+	defer y.running.Store(false)
+	var loops sync.WaitGroup
+	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {
-		y.running.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
+		loops.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}
-	<-ctx.Done()
-	y.mu.Lock()
-	y.begin = nil
-	y.mu.Unlock()
-	y.running.Wait()
+	for ctx.Err() == nil {
+		y.mu.RLock()
+		all := slices.Collect(maps.Values(y.all))
+		y.mu.RUnlock()
+		for _, v := range all {
+			if v.started.CompareAndSwap(false, true) {
+				loops.Go(func() { v.run(ctx) })
+			}
+		}
+		select {
+		case <-y.placed:
+		case <-ctx.Done():
+		}
+	}
 	return nil
 }
 

@@ -27,17 +27,18 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 	if err != nil {
 		return verify.Report{}, err
 	}
-	if err := y.start(ctx); err != nil {
-		return verify.Report{}, err
-	}
 	p := verify.New(namesOf(sources), y.verifyLimits, found)
 	var tell func()
 	if progress != nil {
 		tell = func() { progress(p.Snapshot(y.Status())) }
 	}
-	err = y.forEach(ctx, sources, len(sources), tell, func(ctx context.Context, i int, s *source) {
-		p.Reached(i, s.condition.View().State) // also when it is over
-		p.Ended(i, s.entered(ctx, func(ctx context.Context) error { return s.verify(ctx, p, i, sel.Streams) }))
+	err = y.pass(ctx, sources, pass{
+		atOnce: len(sources), tell: tell,
+		visit: func(ctx context.Context, i int, s *source) error {
+			p.Reached(i, s.condition.View().State)
+			return s.verify(ctx, p, i, sel.Streams)
+		},
+		ended: func(i int, _ string, err error) { p.Ended(i, err) },
 	})
 	return p.Report(), err
 }
@@ -50,9 +51,7 @@ var errReadOnly = errors.New("a verification writes nothing")
 func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
 	var r *source
 	open := func(ctx context.Context) (streams []verify.Stream, err error) {
-		if r, err = newSource(s.syncer, s.cfg); err != nil {
-			return nil, err
-		}
+		r = newSource(s.syncer, s.cfg, 1, s.counters)
 		r.Fenced = func() error { return errReadOnly }
 		err = r.Protected(ctx, "probe", r.look)
 		p.Reached(i, r.condition.View().State)
@@ -140,10 +139,7 @@ func (s *source) turns(j schedule.Job) (wait time.Duration, enough bool) {
 // servedByDaemon reports whether a daemon serves the source: of this process, or of another that
 // claims it.
 func (s *source) servedByDaemon(ctx context.Context) (bool, error) {
-	s.syncer.mu.RLock()
-	running := s.syncer.begin != nil
-	s.syncer.mu.RUnlock()
-	if running {
+	if s.syncer.running.Load() {
 		return true, nil
 	}
 	claims, err := s.syncer.claims(ctx)
@@ -176,7 +172,7 @@ func (s *source) listedElsewhere(ctx context.Context, stream string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	names := namesOf(s.syncer.served())
+	names := namesOf(s.syncer.supervisors())
 	for _, c := range claims {
 		names = append(names, c.Source)
 	}

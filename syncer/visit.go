@@ -8,35 +8,42 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
-// visit is the scaffold of a pass: it visits sources, so many at the same time, and calls
-// tell about every second meanwhile and at the end. The error is the sink's, the
-// caller's, or a panic.
-func (y *Syncer) visit(ctx context.Context, sources []*source, atOnce int, tell func(), f func(ctx context.Context, i int, s *source)) error {
+// pass is what is done with each of some sources, for whoever waits for it.
+type pass struct {
+	atOnce int    // sources at the same time
+	held   bool   // a source is visited only while this process holds it
+	tell   func() // called about every second and at the end; may be nil
+	visit  func(ctx context.Context, i int, s *source) error
+	ended  func(i int, state string, err error) // called when a visit has ended, or could not begin
+}
+
+// pass makes a pass over sources. The error is the sink's or the caller's; those of sources go
+// to the pass.
+func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error {
 	if err := y.start(ctx); err != nil {
 		return err
 	}
-	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(sources) })
-	if err != nil {
-		return err
+	if p.held {
+		leave, err := y.leases.Enter(ctx, func() []string { return namesOf(sources) })
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
-	defer leave()
-	return y.forEach(ctx, sources, atOnce, tell, f)
-}
-
-// forEach calls f with each source, so many at the same time, and tell as [Syncer.visit] does.
-func (y *Syncer) forEach(ctx context.Context, sources []*source, atOnce int, tell func(), f func(ctx context.Context, i int, s *source)) error {
-	stop := every(y.log, time.Second, tell)
-	failed := make([]error, len(sources)) // by a panic; other errors are in the reports
-	places := make(chan struct{}, max(atOnce, 1))
+	stop := every(y.log, time.Second, p.tell)
+	failed := make([]error, len(sources))
+	places := make(chan struct{}, max(p.atOnce, 1))
 	var visits sync.WaitGroup
-	for i, s := range sources {
+	for i, v := range sources {
 		visits.Go(func() {
 			select {
 			case places <- struct{}{}:
 				defer func() { <-places }()
-				failed[i] = s.Protected(ctx, "pass", func(ctx context.Context) error { f(ctx, i, s); return nil })
+				failed[i] = y.recovered(y.log, "pass", func() error { v.pass(ctx, i, p); return nil })
 			case <-ctx.Done():
 			}
 		})
@@ -49,14 +56,22 @@ func (y *Syncer) forEach(ctx context.Context, sources []*source, atOnce int, tel
 	return errors.Join(failed...)
 }
 
-// entered does something with a source, in a context that ends with it too.
-func (s *source) entered(ctx context.Context, f func(context.Context) error) error {
-	ctx, leave, err := s.life.enter(ctx)
-	if err != nil {
-		return err
+// pass makes the visit of a pass.
+func (v *supervisor) pass(ctx context.Context, i int, p pass) {
+	err := v.work(ctx, "pass", func(ctx context.Context, s *source) error {
+		if p.held {
+			if err := v.syncer.leases.Await(ctx, v.name); err != nil {
+				return err
+			}
+			s.held()
+		}
+		return p.visit(ctx, i, s)
+	})
+	state := v.current().view().State
+	if lease.IsWaiting(err) {
+		state = status.StateWaiting
 	}
-	defer leave()
-	return f(ctx)
+	p.ended(i, state, err)
 }
 
 // every calls f again and again until the returned function is called, which calls

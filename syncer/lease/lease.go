@@ -241,7 +241,7 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	free, lost := l.read(began, wants, claims, err)
 	l.logLost(ctx, lost)
 	for name, why := range lost {
-		lifecycle.Recovered(l.log, "the end of source "+name, func() { l.owner.Lost(name, why) })
+		l.owner.Lost(name, why)
 	}
 	if free {
 		err = l.hold(ctx)

@@ -2,7 +2,6 @@ package replace
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -63,16 +62,6 @@ func (st *Stream) Restore(state sinks.State) {
 		st.stored = stored
 		st.mu.Unlock()
 	}
-}
-
-// Inherit takes over what another stream of the same source knows.
-func (st *Stream) Inherit(other *Stream) {
-	other.mu.Lock()
-	stored, doubted := maps.Clone(other.stored), other.doubted
-	other.mu.Unlock()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.stored, st.doubted = stored, doubted
 }
 
 // RewriteNext has the next walk write every row, whatever is stored.

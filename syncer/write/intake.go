@@ -289,7 +289,6 @@ func (in *Intake) Remember() {
 	for _, key := range in.refused { // the flush was faster, and a key may be released above
 		wr.entries.put(key, 0)
 	}
-	wr.written += in.Counts.Upserts + in.Counts.Tombstones
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
 		in.AfterTaken()

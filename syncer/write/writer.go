@@ -38,7 +38,6 @@ type Writer struct {
 	pending pendingLog
 	drift   mapping.Seen
 	counts  Counts
-	written uint64 // rows and tombstones, also by the sources of the name before
 }
 
 // NewWriter makes a writer that remembers nothing.
@@ -55,17 +54,6 @@ func (w *Writer) Restore(quarantined, drift []string) {
 			w.drift.Add(rest)
 		}
 	}
-}
-
-// AddCounts adds what another writer of the same stream has counted.
-func (w *Writer) AddCounts(previous *Writer) {
-	previous.mu.Lock()
-	written, counts := previous.written, previous.counts
-	previous.mu.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.written += written
-	w.counts.Add(counts)
 }
 
 // NextWalk numbers the walks of the stream. A row is kept in memory while walks see it.
@@ -176,16 +164,9 @@ func (w *Writer) Count(c Counts) {
 	w.counts.Add(c)
 }
 
-// Counts is what was counted since the start of the process.
+// Counts is what was counted since the source was built.
 func (w *Writer) Counts() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.counts
-}
-
-// Written is how many rows and tombstones were written since the start of the process.
-func (w *Writer) Written() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.written
 }

@@ -1,0 +1,222 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/lifecycle"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// What ends the work on a source whose configuration has changed.
+var (
+	errRemoved = errors.New("the source is not in the configuration any more")
+	errChanged = errors.New("the source's configuration has changed, and it has begun anew with it: ask again")
+)
+
+// supervisor serves the source of one name, one life after another: it builds the source, has
+// it served until its life ends, waits until what it wrote is durable, and builds it anew. A
+// changed configuration, a lost lease and a panic all end a life.
+type supervisor struct {
+	syncer   *Syncer
+	name     string
+	counters *counters
+	users    *semaphore.Weighted // one for each that works on the source; all while the next life is built
+	started  atomic.Bool         // by [Syncer.Run]
+
+	mu       sync.RWMutex // guards what follows
+	cfg      Source
+	removed  bool    // from the configuration, or given to another process
+	together int     // how many sources began together with it
+	life     *source // the present one; the last one until the next is built
+	faults   int     // lives in a row that a panic ended soon
+}
+
+// allUsers of a source are one more than can work on it: nothing does meanwhile.
+const allUsers = math.MaxInt64
+
+func newSupervisor(y *Syncer, cfg Source, together int) *supervisor {
+	c := &counters{metrics: y.metrics, written: map[string]uint64{}}
+	return &supervisor{
+		syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers),
+		cfg: cfg, together: together, life: newSource(y, cfg, together, c),
+	}
+}
+
+// run serves the source until ctx ends, or the source is removed and nothing works on it.
+func (v *supervisor) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := v.syncer.recovered(v.syncer.log.With("source", v.name), "supervisor", func() error {
+			return v.work(ctx, "the turns of the source", func(ctx context.Context, s *source) error { s.loop.run(ctx); return nil })
+		})
+		switch {
+		case errors.Is(err, errRemoved):
+			if v.syncer.drop(v) {
+				return
+			}
+		case err != nil && ctx.Err() == nil:
+			v.syncer.log.Error("the source cannot be served, it is tried again", "source", v.name, "in", mostPause, "err", err)
+			lifecycle.Pause(ctx, mostPause)
+		}
+	}
+}
+
+// work does something with the source, in a context that ends with its life, too. A panic ends
+// the life.
+func (v *supervisor) work(ctx context.Context, what string, f func(context.Context, *source) error) error {
+	s, err := v.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer v.users.Release(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.life, func() { cancel(s.over()) })()
+	return s.isolated(what, func() error { return f(ctx, s) })
+}
+
+// enter returns the present life, which one more uses; after the end of one, the next.
+func (v *supervisor) enter(ctx context.Context) (*source, error) {
+	for {
+		if v.users.Acquire(ctx, 1) != nil {
+			return nil, context.Cause(ctx)
+		}
+		if s := v.current(); s.over() == nil {
+			return s, nil
+		}
+		v.users.Release(1)
+		if err := v.rebuild(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rebuild builds the next life of a source, when nothing works on the last one and what that
+// handed to the sink is durable: only then does what is stored say where it stopped. What the
+// sink refused is not stored, and is fetched again.
+func (v *supervisor) rebuild(ctx context.Context) error {
+	if v.users.Acquire(ctx, allUsers) != nil {
+		return context.Cause(ctx)
+	}
+	defer v.users.Release(allUsers)
+	if r, ok := v.syncer.commits.Last(v.name); ok {
+		select {
+		case <-r.Done():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	last := v.life
+	why := last.over()
+	switch {
+	case v.removed:
+		return errRemoved
+	case why == nil:
+		return nil // it is built
+	}
+	v.life = newSource(v.syncer, v.cfg, v.together, v.counters)
+	v.life.link.Key.SetShare(v.cfg.BudgetShare)
+	v.life.IdentifyAs(last.Identity()) // for its status and its siblings, until /me has answered
+	fault, panicked := errors.AsType[panicError](why)
+	if !panicked || time.Since(last.began) > 2*mostPause {
+		v.faults = 0
+	}
+	if panicked { // it is probed again as any source in trouble
+		v.faults++
+		trouble := stream.Failing(fault)
+		trouble.RetryAfter = pauseAfter(v.name, v.faults)
+		v.life.condition.Troubled(trouble)
+	}
+	return nil
+}
+
+// current is the present life; between two the last one.
+func (v *supervisor) current() *source {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.life
+}
+
+// serves reports whether the source is served as configured.
+func (v *supervisor) serves(cfg Source) bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return !v.removed && v.cfg.same(cfg)
+}
+
+func (v *supervisor) isRemoved() bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.removed
+}
+
+// change has the next life served by another configuration, and ends the present one.
+func (v *supervisor) change(cfg Source, together int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cfg, v.together, v.removed = cfg, together, false
+	v.life.end(errChanged)
+}
+
+// remove ends the present life, and lets no other begin.
+func (v *supervisor) remove() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.removed = true
+	v.life.end(errRemoved)
+}
+
+// over is why the life of the source is over; nil while it is not.
+func (s *source) over() error { return context.Cause(s.life) }
+
+// panicError is the end of a life by a panic.
+type panicError struct{ error }
+
+// isolated runs f. A panic of f ends the life of the source: the next one begins with what is
+// stored.
+func (s *source) isolated(what string, f func() error) error {
+	returned := false
+	err := s.syncer.recovered(s.Log, what, func() error {
+		err := f()
+		returned = true
+		return err
+	})
+	if !returned {
+		s.end(panicError{err})
+	}
+	return err
+}
+
+// Protected implements stream.Owner. A panic of a walk is an error of its stream, which is
+// tried again; the source's other streams go on.
+func (s *source) Protected(ctx context.Context, what string, f func(context.Context) error) error {
+	return s.syncer.recovered(s.Log, what, func() error { return f(ctx) })
+}
+
+// recovered turns a panic of f into an error, logs it with its stack, and counts it.
+func (y *Syncer) recovered(log *slog.Logger, what string, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			stack := debug.Stack()
+			if p, ok := r.(*api.Panic); ok { // of a page that was asked for ahead
+				r, stack = p.Value, p.Stack
+			}
+			y.metrics.panics.Inc()
+			log.Error("panic", "job", what, "panic", r, "stack", string(stack))
+			err = fmt.Errorf("%s: panic: %v", what, r)
+		}
+	}()
+	return f()
+}
