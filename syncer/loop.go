@@ -40,43 +40,45 @@ func (l *loop) begin(ctx context.Context, j schedule.Job) {
 	l.beginWalks(ctx, j)
 }
 
-// beginWalks starts each kind of walk of which Next says that it begins at the turn of a job
-// that has come. Who else began one meanwhile has its slot.
+// beginWalks starts each task that begins at the turn of a job, and does not run.
 func (l *loop) beginWalks(ctx context.Context, j schedule.Job) {
 	for _, f := range l.source.streams {
-		for _, w := range f.Walks() {
-			if w.Run == nil || !w.At(j) {
-				continue
-			}
-			now := time.Now()
-			at, why := l.next(f.Common(), now, []stream.Walk{w}, j)
-			if why == schedule.ByTurn && !at.IsZero() && !at.After(now) && w.Slot.Try() {
-				l.spawn(ctx, f.Common().Def.Name, w.Run)
+		st := f.Common()
+		if st.Off() || !l.source.IsReady() || time.Now().Before(st.WaitUntil()) {
+			continue
+		}
+		for _, t := range st.Tasks {
+			if t.Run != nil && t.BeginsAt(j) && t.Slot.Try() {
+				l.spawn(ctx, st.Def.Name, t.Run)
 			}
 		}
 	}
 }
 
-// next is when the first of some walks of a stream begins, and why then. The turns of the jobs
-// in come are now.
-func (l *loop) next(st *stream.Stream, now time.Time, walks []stream.Walk, come ...schedule.Job) (time.Time, schedule.Why) {
-	seen := l.source.view()
-	is := schedule.Situation{Elsewhere: seen.State == status.StateWaiting, NotBefore: st.WaitUntil()}
-	if !seen.Ready {
-		is.Probe = stream.Later(seen.NextProbe, now)
+// next is when the first task of a stream begins, and why then; zero when that is not known.
+func (l *loop) next(st *stream.Stream, now time.Time) (time.Time, schedule.Why) {
+	seen, turns := l.source.view(), l.turns.Load()
+	switch {
+	case st.Off():
+		return time.Time{}, schedule.Off
+	case seen.State == status.StateWaiting:
+		return time.Time{}, schedule.Elsewhere
+	case turns == nil:
+		return time.Time{}, schedule.Unserved
+	case !seen.Ready:
+		return stream.Later(seen.NextProbe, now), schedule.Probed
+	case slices.ContainsFunc(st.Tasks, func(t stream.Task) bool { return t.Slot.Taken() }):
+		return now, schedule.UnderWay
 	}
-	for _, w := range walks {
-		is.Walks = append(is.Walks, w.Walk)
+	from, why := now, schedule.ByTurn
+	if asked := st.WaitUntil(); asked.After(now) {
+		from, why = asked, schedule.Asked
 	}
-	if turns := l.turns.Load(); turns != nil {
-		is.Turn = func(j schedule.Job, from time.Time) time.Time {
-			if slices.Contains(come, j) {
-				return from
-			}
-			return turns.From(j, from)
-		}
+	at := stream.FirstTurn(st.Tasks, turns, from)
+	if at.IsZero() {
+		why = schedule.Off
 	}
-	return schedule.Next(is, now)
+	return at, why
 }
 
 // run serves the source until ctx ends, and waits for its walks. A source that is not held, or is

@@ -86,6 +86,7 @@ func TestAStatusSaysWhenABackfillThatIsOwedGoesOn(t *testing.T) {
 		})
 		w.run(w.one())
 		w.until("refused", time.Minute, func() bool { return w.stream("sales_daily").LastError != "" })
+		time.Sleep(time.Minute) // the first turns of all jobs are over
 		w.until("at rest", time.Minute, func() bool { return w.stream("sales_daily").NextWhy == string(schedule.ByTurn) })
 		owed := w.stream("sales_daily")
 		if wait := time.Until(owed.Next); wait <= 0 || wait > 30*time.Second {

@@ -69,9 +69,6 @@ type follower interface {
 	WantedLocations(stream.Identity) []string
 	// Follow has it asked for in those.
 	Follow(stream.Identity)
-	// Walks are the kinds of walk that a daemon makes of it, each at the turns of its jobs; none
-	// when it is off.
-	Walks() []stream.Walk
 	// Pass are the walks of a pass.
 	Pass(full, confirmed bool) []stream.Step
 	// Describe adds to a status what is known of its kind.
@@ -131,7 +128,7 @@ func (s *source) newStreams(all []*registry.Definition) {
 			w := replace.New(s.Source, def, func(id string) bool { return s.siblings.siblingHas(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w
 			if def.Kind == registry.KeyKind {
-				w.Ask, w.ByItself, s.keyRow = askKeyRow, true, w
+				w.Ask, s.keyRow = askKeyRow, w
 			}
 		default:
 			panic(fmt.Sprintf("stream %s: nothing follows streams of its kind (newStreams)", def.Name))

@@ -60,7 +60,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 		st := f.Common().Status(now, src.Since, s.loop.patience(f.Common().Def.Job))
 		f.Describe(&st)
 		st.Written = written[st.Name]
-		at, why := s.loop.next(f.Common(), now, f.Walks())
+		at, why := s.loop.next(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
 		if over && st.State != status.StateOff {
 			st.State, st.Detail, st.Progress = status.StateStarting, "", nil

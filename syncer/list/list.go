@@ -52,6 +52,9 @@ func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) 
 	st := &List{Stream: stream.NewStream(o, def), Counted: counted, delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot()}
 	st.incr, st.back, st.full = st.fresh(sinks.WalkIncremental), st.fresh(sinks.WalkBackfill), st.fresh(sinks.WalkFull)
 	st.Kind = st
+	st.Tasks = []stream.Task{st.Guard.Task(st.CatchUp, def.Job), st.Filler.LongTask(st.long, func() bool {
+		return !st.Filled() || st.resyncDue(st.Source.ServiceNow())
+	})}
 	return st
 }
 
@@ -99,16 +102,6 @@ func (st *List) Well() (state, detail string) {
 // CatchUpNow runs an incremental walk when no other one runs.
 func (st *List) CatchUpNow(ctx context.Context) error {
 	return st.Exclusive(ctx, st.Guard, st.CatchUp)
-}
-
-// Walks are the kinds of walk that a daemon makes of the list.
-func (st *List) Walks() []stream.Walk {
-	if st.Off() {
-		return nil
-	}
-	return []stream.Walk{st.Guard.Walk(st.CatchUp, st.Def.Job), st.Filler.LongWalk(st.long, func() bool {
-		return !st.Filled() || st.resyncDue(st.Source.ServiceNow())
-	})}
 }
 
 // long makes the long walks that are owed, in the lowest lane (DESIGN R7).

@@ -39,6 +39,7 @@ func New(o *stream.Source, def *registry.Definition, beside *SourceProofs) *Proo
 	st.Totals = totals.NewTotals(o, def, totals.Options{
 		FirstOrder: beside.firstOrder, Counted: beside.OrdersCounted,
 	})
+	st.Tasks = append(st.Tasks, st.tasks()...)
 	beside.All = append(beside.All, st)
 	return st
 }
@@ -58,20 +59,16 @@ func (st *Proofs) Restore(state sinks.State) {
 	}
 }
 
-// Walks are the kinds of walk that a daemon makes of the totals: yesterday and today, the deep
-// run, early when it is owed, and the long ones.
-func (st *Proofs) Walks() []stream.Walk {
-	if st.Off() {
-		return nil
+// tasks are the walks that a daemon makes of the totals beside the long ones: yesterday and today,
+// and the deep run, early when it is owed.
+func (st *Proofs) tasks() []stream.Task {
+	recent := stream.Task{Slot: st.Turn, Jobs: []schedule.Job{st.Def.Job}, Run: st.ProveRecent}
+	deep := st.Deep.deep.Task(st.Deep.prove, schedule.ReconcileDeep)
+	deep.Early = []schedule.Job{st.Def.Job, schedule.Incremental}
+	deep.Owed = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
+		return (j == st.Def.Job || st.Source.Timetable().Off(st.Def.Job)) && st.Deep.owed()
 	}
-	// The turn is released when the days have been asked for, before ProveRecent ends.
-	recent, deep := st.Turn.Walk(nil, st.Def.Job), st.Deep.deep.Walk(st.Deep.prove, schedule.ReconcileDeep)
-	recent.Run = st.ProveRecent
-	deep.Early, deep.Owed = []schedule.Job{st.Def.Job}, st.Deep.owed
-	if st.Source.Timetable().Off(st.Def.Job) {
-		deep.Early = []schedule.Job{schedule.Incremental}
-	}
-	return append(st.LongWalks(), recent, deep, st.Guard.Walk(nil)) // questions, whoever asks them
+	return []stream.Task{recent, deep, {Slot: st.Guard}} // questions, whoever asks them
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.

@@ -18,9 +18,8 @@ import (
 type Stream struct {
 	stream.Whole
 	// Ask asks for the rows of a whole list; nil of menus.
-	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
-	// ByItself: the rows come with each answer of /me, and no walk is made.
-	ByItself bool
+	Ask      func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
+	byItself bool // the rows come with each answer of /me, and no walk is made
 	// elsewhere reports whether another source of the restaurant has a row, or is bringing it.
 	elsewhere func(id string) bool
 
@@ -38,6 +37,11 @@ type Stream struct {
 func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
 	st := &Stream{Whole: stream.NewWhole(o, def), elsewhere: elsewhere, stored: parts{}}
 	st.Kind = st
+	task := st.Guard.Task(st.Walk, def.Job)
+	if st.byItself = def.Kind == registry.KeyKind; st.byItself {
+		task.Run = nil
+	}
+	st.Tasks = []stream.Task{task}
 	if def.Menu == nil {
 		st.Ask = st.askList
 	}
@@ -82,17 +86,9 @@ func (st *Stream) Has(id string) bool {
 	return has && !st.withdrawing[id]
 }
 
-// Walks are those that a daemon makes. Rows that come by themselves need none.
-func (st *Stream) Walks() []stream.Walk {
-	if st.ByItself {
-		return st.WholeWalks(nil)
-	}
-	return st.WholeWalks(st.Walk)
-}
-
 // Pass are the walks of a pass.
 func (st *Stream) Pass(bool, bool) []stream.Step {
-	if st.ByItself {
+	if st.byItself {
 		return nil
 	}
 	return st.Once(st.Walk)

@@ -1,8 +1,7 @@
-// Package schedule says when each job of a source is due, and when a stream runs next.
+// Package schedule says when each job of a source is due.
 //
 // Contents: cron forms and intervals (timetable.go), what a change of clocks does to them
-// (clocks.go), how the turns of many sources are spread (turns.go), and when a stream runs next,
-// with the reason (next.go).
+// (clocks.go), and how the turns of many sources are spread (turns.go).
 package schedule
 
 import (
@@ -43,6 +42,20 @@ const (
 	FullResync
 	OnlineOrders
 	jobs
+)
+
+// Why is why a stream runs when it does, in a word.
+type Why string
+
+// The reasons.
+const (
+	ByTurn    Why = "turn"      // the turn of one of its walks comes then
+	UnderWay  Why = "under_way" // a walk of any kind runs just now
+	Asked     Why = "asked"     // the service has asked to wait: the first turn after that
+	Probed    Why = "probe"     // its source is in trouble, and is asked again first
+	Elsewhere Why = "elsewhere" // another process serves its source
+	Off       Why = "off"       // nothing is asked for it and nothing of it is to be removed, or the jobs of its walks are off
+	Unserved  Why = ""          // no daemon serves its source
 )
 
 // MaxSpread bounds how far a source's turn moves within a long interval.

@@ -21,8 +21,9 @@ type Stream struct {
 	Source *Source
 	Def    *registry.Definition
 	Kind   Kind
-	Guard  Slot // one incremental walk, snapshot or totals pass at a time
-	Filler Slot // one backfill at a time
+	Tasks  []Task // the walks that a daemon makes, while the stream is not off
+	Guard  Slot   // one incremental walk, snapshot or totals pass at a time
+	Filler Slot   // one backfill at a time
 	Writer *write.Writer
 
 	mu          sync.Mutex // guards what follows

@@ -23,14 +23,6 @@ func (st Whole) Complete() bool { return true }
 // Well implements [Kind].
 func (st Whole) Well() (state, detail string) { return status.StateRunning, "" }
 
-// WholeWalks are those that a daemon makes of such a stream: one, while it is not off.
-func (st Whole) WholeWalks(walk func(context.Context) error) []Walk {
-	if st.Off() {
-		return nil
-	}
-	return []Walk{st.Guard.Walk(walk, st.Def.Job)}
-}
-
 // Once is the pass that makes one walk.
 func (st Whole) Once(walk func(context.Context) error) []Step {
 	return []Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: walk}}

@@ -42,6 +42,9 @@ func NewTotals(o *stream.Source, def *registry.Definition, opts Options) *Totals
 	st.lines = &dayLines{totals: st, seed: maphash.MakeSeed(), days: map[string]uint64{}}
 	st.filling = &filling{totals: st}
 	st.Kind = st
+	st.Tasks = []stream.Task{st.Filler.LongTask(st.long, func() bool {
+		return !st.Filled() || st.again.againDue(st.Source.ServiceNow())
+	})}
 	return st
 }
 
@@ -128,13 +131,6 @@ func (st *Totals) Well() (state, detail string) {
 		return status.StateBackfill, ""
 	}
 	return status.StateRunning, ""
-}
-
-// LongWalks are the long walks that a daemon makes of totals.
-func (st *Totals) LongWalks() []stream.Walk {
-	return []stream.Walk{st.Filler.LongWalk(st.long, func() bool {
-		return !st.Filled() || st.again.againDue(st.Source.ServiceNow())
-	})}
 }
 
 // long makes the long walks that are owed, in the lowest lane (DESIGN R7).
