@@ -11,22 +11,16 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// admission says which streams of a source run, and where: by its configuration and its key.
-type admission struct {
-	source *source
-	admits stream.Slot // one look at what the key lets the streams ask for
-}
-
 // identify reads what the syncer needs to know off an answer of /me.
-func (a *admission) identify(me types.Me) stream.Identity {
+func (s *source) identify(me types.Me) stream.Identity {
 	key := stream.Identity{
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
 		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
 	}
-	for _, l := range a.source.cfg.Locations {
+	for _, l := range s.cfg.Locations {
 		switch {
 		case slices.Contains(me.LocationIDs, l):
-		case a.followedBefore(l):
+		case s.followedBefore(l):
 			key.Inactive = append(key.Inactive, l)
 		default:
 			key.Unknown = append(key.Unknown, l)
@@ -38,21 +32,21 @@ func (a *admission) identify(me types.Me) stream.Identity {
 // followedBefore is true when rows of a location were mirrored by the source. A
 // location that is deactivated leaves /me while its rows can stay listed (DESIGN
 // §5, open readings).
-func (a *admission) followedBefore(location string) bool {
-	key := a.source.Identity()
+func (s *source) followedBefore(location string) bool {
+	key := s.Identity()
 	return slices.Contains(key.Locations, location) || slices.Contains(key.Inactive, location) ||
-		slices.ContainsFunc(a.source.lists, func(l *list.List) bool { return l.Followed(location) })
+		slices.ContainsFunc(s.lists, func(l *list.List) bool { return l.Followed(location) })
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
-func (a *admission) offReason(f follower, key stream.Identity) string {
+func (s *source) offReason(f follower, key stream.Identity) string {
 	st := f.Common()
 	switch {
 	case !st.Configured():
 		return "not among the configured streams"
 	case st.LacksScope(key):
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(a.source.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
+	case len(s.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
 	}
 	return ""
@@ -60,10 +54,10 @@ func (a *admission) offReason(f follower, key stream.Identity) string {
 
 // admitStream switches a stream on or off by configuration and scopes, and has it asked
 // for in the locations that the key lets it.
-func (a *admission) admitStream(ctx context.Context, f follower, key stream.Identity) {
+func (s *source) admitStream(ctx context.Context, f follower, key stream.Identity) {
 	st := f.Common()
 	st.NoteScopes(key)
-	if reason := a.offReason(f, key); reason != "" {
+	if reason := s.offReason(f, key); reason != "" {
 		st.Set(ctx, status.StateOff, reason)
 		return
 	}
@@ -74,18 +68,18 @@ func (a *admission) admitStream(ctx context.Context, f follower, key stream.Iden
 }
 
 // admit acts on what /me says about the streams.
-func (a *admission) admit(ctx context.Context, me types.Me) (stream.Identity, error) {
-	if err := a.admits.Take(ctx); err != nil {
+func (s *source) admit(ctx context.Context, me types.Me) (stream.Identity, error) {
+	if err := s.admits.Take(ctx); err != nil {
 		return stream.Identity{}, err
 	}
-	defer a.admits.Release()
-	key := a.identify(me)
-	a.source.IdentifyAs(key)
-	for _, l := range a.source.lists {
+	defer s.admits.Release()
+	key := s.identify(me)
+	s.IdentifyAs(key)
+	for _, l := range s.lists {
 		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
 	}
-	for _, st := range a.source.streams {
-		a.admitStream(ctx, st, key)
+	for _, st := range s.streams {
+		s.admitStream(ctx, st, key)
 	}
 	return key, nil
 }

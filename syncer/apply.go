@@ -46,7 +46,7 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 		y.times = times
 		y.mu.Unlock()
 		for _, s := range y.served() {
-			s.loop.wakeLoop()
+			s.wakeLoop()
 		}
 	}
 	return applied, nil

@@ -15,10 +15,10 @@ import (
 // the attempt; if it answers, the trouble is the stream's own.
 func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
-	if s.key.opening.Take(ctx) != nil {
+	if s.opening.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer s.key.opening.Release()
+	defer s.opening.Release()
 	answered, ready := s.condition.Answered(failed)
 	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
 	switch {
@@ -32,7 +32,7 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 		s.condition.ProbeNow()
 		return
 	}
-	err := s.key.askKey(ctx)
+	err := s.askKey(ctx)
 	switch {
 	case err == nil:
 		s.condition.NoteConfirmed()

@@ -44,7 +44,7 @@ func (s *source) deliver(ctx context.Context, order []byte) (list.Delivered, err
 	}
 	for _, st := range s.lists {
 		if st.Def.Name == registry.Online {
-			what, err := st.Deliver(ctx, s.erasing.keeps(order))
+			what, err := st.Deliver(ctx, s.keeps(order))
 			if err != nil {
 				return 0, fmt.Errorf("stream %s: %w", registry.Online, err)
 			}

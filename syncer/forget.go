@@ -13,14 +13,6 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
-// erasing takes out of the warehouse what a source is not to hold of people any more.
-type erasing struct {
-	source *source
-	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
-	// Who opens it sets them, before anything is asked for.
-	forgotten *personal.Forgotten
-}
-
 // ForgetRequest says whose personal data is erased: that of the customers of Orders, by id,
 // and of the customer with the Phone, at the restaurant of the Source.
 type ForgetRequest struct {
@@ -78,7 +70,7 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	err = y.pass(ctx, sources, pass{
 		held: true,
 		visit: func(ctx context.Context, _ int, s *source) (err error) {
-			report, err = s.erasing.forget(ctx, r)
+			report, err = s.forget(ctx, r)
 			return err
 		},
 		ended: func(_ int, _ string, err error) {
@@ -90,16 +82,16 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	return report, errors.Join(err, failed)
 }
 
-func (e *erasing) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
-	business, err := e.storedBusiness(ctx)
+func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
+	business, err := s.storedBusiness(ctx)
 	if err != nil {
 		return ForgetReport{}, err
 	}
-	o := e.onlineOrders(business)
+	o := s.onlineOrders(business)
 	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
 		return ForgetReport{}, err
 	}
-	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, e.durable)
+	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.durable)
 	if err != nil {
 		return ForgetReport{}, err
 	}
@@ -107,38 +99,38 @@ func (e *erasing) forget(ctx context.Context, r ForgetRequest) (ForgetReport, er
 	if report.Detached, err = o.Store.Detached(ctx, o.Table.Name); err != nil {
 		return ForgetReport{}, err
 	}
-	e.source.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
+	s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
 	return report, nil
 }
 
 // storedBusiness is the restaurant that the source has mirrored.
-func (e *erasing) storedBusiness(ctx context.Context) (string, error) {
-	if business := e.source.Business(); business != "" {
+func (s *source) storedBusiness(ctx context.Context) (string, error) {
+	if business := s.Business(); business != "" {
 		return business, nil
 	}
-	if err := e.source.key.opening.Take(ctx); err != nil {
+	if err := s.opening.Take(ctx); err != nil {
 		return "", err
 	}
-	defer e.source.key.opening.Release()
-	if err := e.source.restore(ctx); err != nil {
+	defer s.opening.Release()
+	if err := s.restore(ctx); err != nil {
 		return "", err
 	}
-	if e.source.stored.Business == "" {
+	if s.stored.Business == "" {
 		return "", errors.New("nothing of it is mirrored yet")
 	}
-	return e.source.stored.Business, nil
+	return s.stored.Business, nil
 }
 
 // durable waits until all that was handed to the sink is stored: commits become durable in
 // their order.
-func (e *erasing) durable(ctx context.Context) error {
-	return e.source.syncer.commits.Store(ctx, &sinks.Commit{Source: e.source.cfg.Name, Business: e.source.Business(), Stream: registry.Online, Fence: e.source.fence})
+func (s *source) durable(ctx context.Context) error {
+	return s.syncer.commits.Store(ctx, &sinks.Commit{Source: s.cfg.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
 }
 
 // onlineOrders are those of a restaurant in the warehouse.
-func (e *erasing) onlineOrders(business string) erase.Orders {
-	forgotten, _ := e.source.syncer.forgotten.LoadOrStore(business, personal.NewForgotten())
-	return erase.Orders{Store: e.source.Sink.Personal(), Table: onlineTable(e.source.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
+func (s *source) onlineOrders(business string) erase.Orders {
+	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, personal.NewForgotten())
+	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
 }
 
 // onlineTable is the table of online orders, which is always there.
@@ -159,28 +151,28 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 
 // settlePersonal erases what is stored of customers beyond what the policy keeps, before
 // anything is asked for.
-func (e *erasing) settlePersonal(ctx context.Context, business string) error {
-	if err := e.readForgotten(ctx, business); err != nil {
+func (s *source) settlePersonal(ctx context.Context, business string) error {
+	if err := s.readForgotten(ctx, business); err != nil {
 		return err
 	}
-	if err := e.eraseBeyond(ctx, e.onlineOrders(business)); err != nil {
+	if err := s.eraseBeyond(ctx, s.onlineOrders(business)); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		// The restaurant's other data is not kept waiting for that.
-		e.source.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
+		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	return nil
 }
 
 // readForgotten reads which orders are forgotten.
-func (e *erasing) readForgotten(ctx context.Context, business string) error {
-	o := e.onlineOrders(business)
+func (s *source) readForgotten(ctx context.Context, business string) error {
+	o := s.onlineOrders(business)
 	if err := o.Restore(ctx); err != nil {
 		return err
 	}
-	e.forgotten = o.Forgotten
-	for _, st := range e.source.lists {
+	s.forgotten = o.Forgotten
+	for _, st := range s.lists {
 		if st.Def.Name == registry.Online {
 			st.Forgotten = o.Forgotten
 		}
@@ -189,34 +181,34 @@ func (e *erasing) readForgotten(ctx context.Context, business string) error {
 }
 
 // eraseBeyond erases what is stored beyond what is to be kept.
-func (e *erasing) eraseBeyond(ctx context.Context, o erase.Orders) error {
+func (s *source) eraseBeyond(ctx context.Context, o erase.Orders) error {
 	if err := o.Store.Recover(ctx); err != nil {
 		return err
 	}
-	n, err := o.Exceeding(ctx, e.source.cfg.Name, e.source.cfg.Personal)
+	n, err := o.Exceeding(ctx, s.cfg.Name, s.cfg.Personal)
 	if err != nil {
 		return err
 	}
-	keeps := e.source.cfg.Personal
+	keeps := s.cfg.Personal
 	switch {
-	case n > 0 && e.source.cfg.ErasesBeyond:
-		e.source.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
+	case n > 0 && s.cfg.ErasesBeyond:
+		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
 	case n > 0: // a line that was lost is no word to erase by
-		e.source.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
+		s.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
 	}
-	if !e.source.cfg.ErasesBeyond {
+	if !s.cfg.ErasesBeyond {
 		if keeps, err = personal.New(personal.Keep, nil); err != nil {
 			return err
 		}
 	}
-	erased, err := o.Settle(ctx, e.source.cfg.Name, keeps)
+	erased, err := o.Settle(ctx, s.cfg.Name, keeps)
 	if err == nil && len(erased.Orders)+erased.Entries > 0 {
-		e.source.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
+		s.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
 	}
 	return err
 }
 
 // keeps is what is kept of an order that the service has sent.
-func (e *erasing) keeps(order []byte) []byte {
-	return e.forgotten.Order(e.source.cfg.Personal.Order(order))
+func (s *source) keeps(order []byte) []byte {
+	return s.forgotten.Order(s.cfg.Personal.Order(order))
 }

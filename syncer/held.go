@@ -60,7 +60,7 @@ func (y leaseOwner) Looked() {
 	for _, s := range y.served() {
 		_ = s.isolated("lease", func() error { // a panic has ended the life
 			if state := s.condition.View().State; state == status.StateWaiting || state == status.StateStarting {
-				s.loop.wakeLoop()
+				s.wakeLoop()
 			}
 			return nil
 		})

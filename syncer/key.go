@@ -19,75 +19,69 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// keyAsker asks /me with the keys of a source, and acts on the answer.
-type keyAsker struct {
-	source  *source
-	opening stream.Slot // one opening or probe at a time
-}
-
 // freshKey is how old an answer of /me may be to spare another request.
 const freshKey = 10 * time.Second
 
 // connect makes the source ready: what is stored is taken over, and /me answers.
 // On an error the source is in trouble and the next probe is set.
-func (k *keyAsker) connect(ctx context.Context) error {
-	if err := k.opening.Take(ctx); err != nil {
+func (s *source) connect(ctx context.Context) error {
+	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer k.opening.Release()
-	if k.source.IsReady() {
+	defer s.opening.Release()
+	if s.IsReady() {
 		return nil
 	}
-	return k.askKey(ctx)
+	return s.askKey(ctx)
 }
 
 // Refresh asks /me again, unless it has just answered.
 func (s *source) Refresh(ctx context.Context) error {
-	if err := s.key.opening.Take(ctx); err != nil {
+	if err := s.opening.Take(ctx); err != nil {
 		return err
 	}
-	defer s.key.opening.Release()
+	defer s.opening.Release()
 	if recent, ready := s.condition.Answered(time.Now().Add(-freshKey)); recent && ready {
 		return nil
 	}
-	return s.key.askKey(ctx)
+	return s.askKey(ctx)
 }
 
 // askKey asks /me and acts on the answer. The caller holds opening.
-func (k *keyAsker) askKey(ctx context.Context) error {
-	if err := k.source.restore(ctx); err != nil {
+func (s *source) askKey(ctx context.Context) error {
+	if err := s.restore(ctx); err != nil {
 		if ctx.Err() == nil {
-			k.source.condition.Troubled(stream.Failing(err))
+			s.condition.Troubled(stream.Failing(err))
 		}
 		return err
 	}
-	me, err := k.me(ctx)
+	me, err := s.me(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		k.source.condition.Troubled(stream.Diagnose(err))
+		s.condition.Troubled(stream.Diagnose(err))
 		return err
 	}
-	if err := k.source.open(ctx, me.Value); err != nil {
+	if err := s.open(ctx, me.Value); err != nil {
 		if ctx.Err() == nil {
-			k.source.condition.Troubled(stream.Failing(err))
+			s.condition.Troubled(stream.Failing(err))
 		}
 		return err
 	}
-	k.accept(ctx, me)
+	s.accept(ctx, me)
 	return nil
 }
 
 // me asks with the keys there are, one after the other until one is not refused (a key
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
-func (k *keyAsker) me(ctx context.Context) (me api.Document[types.Me], err error) {
+func (s *source) me(ctx context.Context) (me api.Document[types.Me], err error) {
 	var first error
-	for i, key := range k.source.link.Candidates() {
+	for i, key := range s.link.Candidates() {
 		if i > 0 {
-			k.source.Log.Debug("the key was refused, trying the next one")
+			s.Log.Debug("the key was refused, trying the next one")
 		}
-		me, err = k.meWith(ctx, key)
+		me, err = s.meWith(ctx, key)
 		if !isUnauthorized(err) {
 			return me, err
 		}
@@ -99,21 +93,21 @@ func (k *keyAsker) me(ctx context.Context) (me api.Document[types.Me], err error
 // meWith asks /me with one key. A key that may be wrong waits for its turn, since the service
 // counts wrong keys. The key in use of a source that is served is known to be right and asks
 // at once.
-func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document[types.Me], error) {
+func (s *source) meWith(ctx context.Context, key link.Candidate) (api.Document[types.Me], error) {
 	leave := func(refused bool) {
 		if refused {
-			k.source.syncer.keys.Refused()
+			s.syncer.keys.Refused()
 		}
 	}
-	if !key.InUse || !k.source.IsReady() {
+	if !key.InUse || !s.IsReady() {
 		var err error
-		if leave, err = k.source.syncer.keys.Enter(ctx, k.rankOf(key)); err != nil {
+		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
 			return api.Document[types.Me]{}, err
 		}
 	}
 	refused := true // also when it panics
 	defer func() { leave(refused) }()
-	me, err := k.source.link.Try(ctx, key)
+	me, err := s.link.Try(ctx, key)
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
 	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
@@ -121,12 +115,12 @@ func (k *keyAsker) meWith(ctx context.Context, key link.Candidate) (api.Document
 }
 
 // rankOf is how soon a key may be tried.
-func (k *keyAsker) rankOf(key link.Candidate) keyprobe.Rank {
+func (s *source) rankOf(key link.Candidate) keyprobe.Rank {
 	failed := func(st sinks.StreamStatus) bool { return st.State == status.StateFailing }
 	switch {
 	case key.Refused:
 		return keyprobe.Repeat
-	case key.InUse, k.source.stored.Business != "" && !slices.ContainsFunc(k.source.stored.Statuses, failed):
+	case key.InUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
 		return keyprobe.Known
 	}
 	return keyprobe.New
@@ -134,16 +128,16 @@ func (k *keyAsker) rankOf(key link.Candidate) keyprobe.Rank {
 
 // tryChangedKey asks /me when a key is another than when it was last asked with: one that
 // was put in place is not left waiting for a probe, and is used for nothing else before.
-func (k *keyAsker) tryChangedKey(ctx context.Context) {
-	if !k.source.link.Changed() {
+func (s *source) tryChangedKey(ctx context.Context) {
+	if !s.link.Changed() {
 		return
 	}
-	if k.opening.Take(ctx) != nil {
+	if s.opening.Take(ctx) != nil {
 		return // ctx has ended
 	}
-	defer k.opening.Release()
-	if err := k.askKey(ctx); err != nil && ctx.Err() == nil {
-		k.source.Log.Debug("the changed key does not do", "err", err)
+	defer s.opening.Release()
+	if err := s.askKey(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Debug("the changed key does not do", "err", err)
 	}
 }
 
@@ -158,7 +152,7 @@ func (s *source) open(ctx context.Context, me types.Me) error {
 	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
 		return err
 	}
-	if err := s.erasing.settlePersonal(ctx, me.Business.ID); err != nil {
+	if err := s.settlePersonal(ctx, me.Business.ID); err != nil {
 		return err
 	}
 	for _, st := range s.streams {
@@ -178,12 +172,12 @@ func (s *source) sameBusiness(stored, now string) error {
 }
 
 // accept acts on what /me says: limits, scopes, locations.
-func (k *keyAsker) accept(ctx context.Context, me api.Document[types.Me]) {
+func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	v := me.Value
-	k.source.NoteServiceTime(me.Date)
-	k.source.link.UseTried()
-	k.source.link.TakeLimits(v)
-	key, err := k.source.admission.admit(ctx, v)
+	s.NoteServiceTime(me.Date)
+	s.link.UseTried()
+	s.link.TakeLimits(v)
+	key, err := s.admit(ctx, v)
 	if err != nil {
 		return // ctx has ended
 	}
@@ -194,8 +188,8 @@ func (k *keyAsker) accept(ctx context.Context, me api.Document[types.Me]) {
 	case len(key.Inactive) > 0:
 		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
 	}
-	k.source.condition.Healthy(state, detail)
-	k.storeKey(ctx, me)
+	s.condition.Healthy(state, detail)
+	s.storeKey(ctx, me)
 }
 
 func unknownLocations(key stream.Identity) string {
@@ -211,18 +205,18 @@ func quoted(ids []string) string {
 }
 
 // storeKey writes the key's row when it has changed.
-func (k *keyAsker) storeKey(ctx context.Context, me api.Document[types.Me]) {
-	st := k.source.keyRow
+func (s *source) storeKey(ctx context.Context, me api.Document[types.Me]) {
+	st := s.keyRow
 	if st.Off() {
 		return
 	}
 	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
-			return st.ReplaceWith(ctx, [][]byte{me.Raw}, k.source.AnswerTime(me.Date))
+			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.AnswerTime(me.Date))
 		})
 	})
 	if err != nil && ctx.Err() == nil {
-		k.source.Log.Error("store the key", "err", err)
+		s.Log.Error("store the key", "err", err)
 	}
 }
 

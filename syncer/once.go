@@ -17,9 +17,6 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// passes makes single passes over a source's streams, for whoever waits for them.
-type passes struct{ source *source }
-
 // Selection narrows a pass; empty fields select everything.
 type Selection struct {
 	Sources []string
@@ -93,7 +90,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 	err = y.pass(ctx, sources, pass{
 		atOnce: len(sources), held: true, tell: tell,
 		visit: func(ctx context.Context, i int, s *source) error {
-			report.Sources[i] = s.passes.once(ctx, sel)
+			report.Sources[i] = s.once(ctx, sel)
 			return nil
 		},
 		ended: func(i int, state string, err error) {
@@ -137,26 +134,26 @@ func namesOf(sources []*supervisor) []string {
 }
 
 // once makes one pass of a source.
-func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
-	r := SourceReport{Source: o.source.cfg.Name}
-	before := make([]write.Counts, len(o.source.streams)) // connecting asks for the key's row
-	for i, st := range o.source.streams {
+func (s *source) once(ctx context.Context, sel Selection) SourceReport {
+	r := SourceReport{Source: s.cfg.Name}
+	before := make([]write.Counts, len(s.streams)) // connecting asks for the key's row
+	for i, st := range s.streams {
 		before[i] = st.Common().Writer.Counts()
 	}
 	if sel.Full {
-		o.source.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
+		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
-	if err := o.retryUntil(ctx, sel.RetryFor, nil, stands, o.source.key.connect); err != nil {
-		r.Fail(o.source.condition.View().State, err)
+	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, s.connect); err != nil {
+		r.Fail(s.condition.View().State, err)
 		return r
 	}
-	r.State = o.source.condition.View().State
-	r.Err = status.FailureOf(o.configurationError())
-	reports := make([]*StreamReport, len(o.source.streams))
+	r.State = s.condition.View().State
+	r.Err = status.FailureOf(s.configurationError())
+	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
-	for i, st := range o.source.streams {
+	for i, st := range s.streams {
 		if st.Common().Chosen(sel.Streams) {
-			passes.Go(func() { reports[i] = o.onceOf(ctx, st, sel, before[i]) })
+			passes.Go(func() { reports[i] = s.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
 	passes.Wait()
@@ -169,8 +166,8 @@ func (o *passes) once(ctx context.Context, sel Selection) SourceReport {
 }
 
 // configurationError is the error of configured locations that the key does not have.
-func (o *passes) configurationError() error {
-	key := o.source.Identity()
+func (s *source) configurationError() error {
+	key := s.Identity()
 	if len(key.Unknown) == 0 {
 		return nil
 	}
@@ -179,15 +176,15 @@ func (o *passes) configurationError() error {
 
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
-func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
+func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
 	st := f.Common()
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
-	err := o.source.isolated(st.Def.Name, func() error {
+	err := s.isolated(st.Def.Name, func() error {
 		if st.Off() {
-			r.Off, r.NoScope = st.Why(), st.LacksScope(o.source.Identity())
+			r.Off, r.NoScope = st.Why(), st.LacksScope(s.Identity())
 			return nil
 		}
-		return o.pass(ctx, f, sel)
+		return s.pass(ctx, f, sel)
 	})
 	r.Counts, r.InQuarantine = st.Writer.Counts().Minus(before), uint64(st.Writer.QuarantinedCount())
 	if r.Off == "" && api.IsAPIDisabled(err) {
@@ -199,10 +196,10 @@ func (o *passes) onceOf(ctx context.Context, f follower, sel Selection, before w
 
 // pass brings a stream up to date, waiting for walks that are under way, each again and
 // again while it may help.
-func (o *passes) pass(ctx context.Context, f follower, sel Selection) error {
+func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
 	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
-		errs = append(errs, o.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
+		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
 			return f.Common().Exclusive(ctx, w.Guard, w.Run)
 		}))
 	}

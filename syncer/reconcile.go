@@ -38,7 +38,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 			if s.days != days[i] {
 				return errChanged // since the pass has begun
 			}
-			if err := s.key.connect(ctx); err != nil {
+			if err := s.connect(ctx); err != nil {
 				return err
 			}
 			return p.Source(ctx, i)

@@ -26,12 +26,12 @@ func stands() uint64 { return 0 }
 // retryUntil runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
 // is further.
-func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
+func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
 	began, at := time.Now(), moved()
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
 		err := f(ctx)
-		if err == nil || ctx.Err() != nil || !o.mayPass(err) {
+		if err == nil || ctx.Err() != nil || !s.mayPass(err) {
 			return err
 		}
 		if e, ok := errors.AsType[*list.StuckError](err); ok {
@@ -43,7 +43,7 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if now := moved(); now != at {
 			began, at, failures = time.Now(), now, 1
 		}
-		pause := pauseAfter(o.source.cfg.Name, failures)
+		pause := pauseAfter(s.cfg.Name, failures)
 		if st != nil {
 			pause = max(pause, time.Until(st.WaitUntil())) // the service has asked for that
 		}
@@ -54,7 +54,7 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
 		}
 		if st == nil && failures == 1 { // of a stream, its walk has logged it
-			o.source.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
+			s.Log.Warn("the source is tried again", "for_at_most", limit, "err", err)
 		}
 		if !lifecycle.Pause(ctx, pause) {
 			return context.Cause(ctx)
@@ -62,7 +62,7 @@ func (o *passes) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil {
 			continue
 		}
-		if err := o.source.key.connect(ctx); err != nil && !o.mayPass(err) {
+		if err := s.connect(ctx); err != nil && !s.mayPass(err) {
 			return err
 		}
 	}
@@ -76,8 +76,8 @@ func pauseAfter(source string, failures int) time.Duration {
 
 // mayPass is true of errors that another attempt may not meet. After a 401 it goes on when
 // /me has answered since, with another key, say.
-func (o *passes) mayPass(err error) bool {
+func (s *source) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)
 	return stuck || api.IsTemporary(err) || api.LeadsNowhere(err) ||
-		api.IsUnauthorized(err) && o.source.IsReady()
+		api.IsUnauthorized(err) && s.IsReady()
 }

@@ -10,15 +10,9 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// siblings are the other sources of a source's restaurant.
-type siblings struct {
-	source *stream.Source
-	syncer *Syncer
-}
-
 // Siblings implements stream.Owner.
 func (s *source) Siblings() (all []*stream.Source) {
-	for _, other := range s.siblings.siblingsIn(s.Business()) {
+	for _, other := range s.siblingsIn(s.Business()) {
 		all = append(all, other.Source)
 	}
 	return all
@@ -26,20 +20,20 @@ func (s *source) Siblings() (all []*stream.Source) {
 
 // siblingHas reports whether another source of the same restaurant has a row of a stream that is
 // replaced as a whole, or is bringing it.
-func (b *siblings) siblingHas(stream, id string) bool {
-	return slices.ContainsFunc(b.siblingsIn(b.source.Business()), func(other *source) bool {
+func (s *source) siblingHas(stream, id string) bool {
+	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
 		return slices.ContainsFunc(other.wholes, func(st *replace.Stream) bool { return st.Def.Name == stream && st.Has(id) })
 	})
 }
 
-func (b *siblings) siblingsIn(business string) []*source {
-	stored := b.syncer.storedBusinesses()
-	return slices.DeleteFunc(b.syncer.served(), func(other *source) bool {
+func (s *source) siblingsIn(business string) []*source {
+	stored := s.syncer.storedBusinesses()
+	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
 			theirs = stored[other.Name]
 		}
-		return other.Name == b.source.Name || business == "" || theirs != business
+		return other.Name == s.Name || business == "" || theirs != business
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
@@ -35,12 +36,15 @@ type source struct {
 	keyRow  *replace.Stream         // of them
 	days    *reconcile.SourceProofs // the totals
 
-	loop      *loop
-	key       *keyAsker
-	admission *admission
-	siblings  *siblings
-	passes    *passes
-	erasing   *erasing
+	wake  chan struct{}                  // has the loop look at the state again
+	turns atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
+	jobs  sync.WaitGroup                 // of the loop
+
+	opening stream.Slot // one opening or probe at a time
+	admits  stream.Slot // one look at what the key lets the streams ask for
+	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
+	// They are set before anything is asked for.
+	forgotten *personal.Forgotten
 
 	counters *counters
 
@@ -51,7 +55,7 @@ type source struct {
 	lost   atomic.Pointer[error]   // why it is held no more
 
 	// restoredAt is when the stored state was last read, with which the budget starts; opened,
-	// that it has been taken over. key.opening guards both.
+	// that it has been taken over. opening guards both.
 	restoredAt time.Time
 	opened     bool
 
@@ -77,25 +81,22 @@ type follower interface {
 
 // newSource builds a source that begins together with so many, itself included.
 func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
-	s := &source{syncer: y, cfg: cfg, counters: c, began: time.Now()}
+	s := &source{
+		syncer: y, cfg: cfg, counters: c, began: time.Now(),
+		wake: make(chan struct{}, 1), opening: stream.NewSlot(), admits: stream.NewSlot(),
+	}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	s.loop = &loop{source: s, wake: make(chan struct{}, 1)}
-	s.key = &keyAsker{source: s, opening: stream.NewSlot()}
-	s.admission = &admission{source: s, admits: stream.NewSlot()}
-	s.passes = &passes{s}
-	s.erasing = &erasing{source: s}
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, WallClock: y.opts.Now,
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
 	}
-	s.condition = condition.New(cfg.Name, s.Log, s.loop.wakeLoop)
-	s.siblings = &siblings{s.Source, y}
+	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
 	asks := y.opts.API
-	asks.Keep = s.erasing.keeps
+	asks.Keep = s.keeps
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
 		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
@@ -125,7 +126,7 @@ func (s *source) newStreams(all []*registry.Definition) {
 		case registry.TotalsKind:
 			st = reconcile.New(s.Source, def, s.days)
 		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
-			w := replace.New(s.Source, def, func(id string) bool { return s.siblings.siblingHas(def.Name, id) })
+			w := replace.New(s.Source, def, func(id string) bool { return s.siblingHas(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w
 			if def.Kind == registry.KeyKind {
 				w.Ask, s.keyRow = askKeyRow, w

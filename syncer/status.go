@@ -57,10 +57,10 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	var written map[string]uint64
 	src.Requests, src.RateLimited, written = s.counters.read()
 	for _, f := range s.streams {
-		st := f.Common().Status(now, src.Since, s.loop.patience(f.Common().Def.Job))
+		st := f.Common().Status(now, src.Since, s.patience(f.Common().Def.Job))
 		f.Describe(&st)
 		st.Written = written[st.Name]
-		at, why := s.loop.next(f.Common(), now)
+		at, why := s.nextTask(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
 		if over && st.State != status.StateOff {
 			st.State, st.Detail, st.Progress = status.StateStarting, "", nil
@@ -89,7 +89,7 @@ func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	if s.Timetable().Off(comparing) {
 		comparing = schedule.ReconcileDeep
 	}
-	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.loop.patience(comparing))), -1)
+	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.patience(comparing))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated

@@ -55,9 +55,10 @@ func newSupervisor(y *Syncer, cfg Source, together int) *supervisor {
 
 // run serves the source until ctx ends, or the source is removed and nothing works on it.
 func (v *supervisor) run(ctx context.Context) {
+	defer v.started.Store(false)
 	for ctx.Err() == nil {
 		err := v.syncer.recovered(v.syncer.log.With("source", v.name), "supervisor", func() error {
-			return v.work(ctx, "the turns of the source", func(ctx context.Context, s *source) error { s.loop.run(ctx); return nil })
+			return v.work(ctx, "the turns of the source", func(ctx context.Context, s *source) error { s.serve(ctx); return nil })
 		})
 		switch {
 		case errors.Is(err, errRemoved):

@@ -69,7 +69,7 @@ func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []stri
 		Open:   open,
 		AskKey: func(ctx context.Context) bool { return r.Protected(ctx, "probe", r.look) == nil },
 		Served: s.servedByDaemon,
-		Turns:  s.turns,
+		Turns:  s.twoTurns,
 		Elsewhere: func(ctx context.Context, stream string) (map[string]bool, error) {
 			return r.listedElsewhere(ctx, stream)
 		},
@@ -77,7 +77,7 @@ func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []stri
 	if err != nil {
 		return err
 	}
-	return r.passes.configurationError()
+	return r.configurationError()
 }
 
 // look reads what is stored of the source, and asks /me.
@@ -85,12 +85,12 @@ func (s *source) look(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		return err
 	}
-	me, err := s.key.me(ctx)
+	me, err := s.me(ctx)
 	if err == nil {
 		err = s.sameBusiness(s.stored.Business, me.Value.Business.ID)
 	}
 	if err == nil {
-		err = s.erasing.readForgotten(ctx, me.Value.Business.ID)
+		err = s.readForgotten(ctx, me.Value.Business.ID)
 	}
 	if err != nil {
 		if ctx.Err() == nil { // an interrupt says nothing about the source
@@ -101,11 +101,11 @@ func (s *source) look(ctx context.Context) error {
 	s.NoteServiceTime(me.Date)
 	s.link.UseTried()
 	s.link.TakeLimits(me.Value)
-	key := s.admission.identify(me.Value)
+	key := s.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {
 		st.Restore(s.stored)
-		if reason := s.admission.offReason(st, key); reason != "" {
+		if reason := s.offReason(st, key); reason != "" {
 			st.Common().SwitchOff(reason)
 			continue
 		}
@@ -123,9 +123,9 @@ const (
 	longestTurns = time.Hour
 )
 
-// turns returns how long to wait for two turns of a job; enough is false for a job that is off,
+// twoTurns returns how long to wait for two turns of a job; enough is false for a job that is off,
 // and when they are too far away.
-func (s *source) turns(j schedule.Job) (wait time.Duration, enough bool) {
+func (s *source) twoTurns(j schedule.Job) (wait time.Duration, enough bool) {
 	times, now := s.syncer.timetable(), time.Now()
 	first := times.Next(j, s.cfg.Name, now)
 	second := times.Next(j, s.cfg.Name, first)
