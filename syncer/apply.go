@@ -72,11 +72,10 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 		case v == nil:
 			v = newSupervisor(y, cfg, together)
 			applied.Added = append(applied.Added, cfg.Name)
-		case v.isRemoved(): // and still at work
-			v.change(cfg, together)
+		case v.serves(cfg):
+		case v.change(cfg, together):
 			applied.Added = append(applied.Added, cfg.Name)
-		case !v.serves(cfg):
-			v.change(cfg, together)
+		default:
 			applied.Changed = append(applied.Changed, cfg.Name)
 		}
 		order[i] = v

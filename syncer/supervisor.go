@@ -55,7 +55,6 @@ func newSupervisor(y *Syncer, cfg Source, together int) *supervisor {
 
 // run serves the source until ctx ends, or the source is removed and nothing works on it.
 func (v *supervisor) run(ctx context.Context) {
-	defer v.started.Store(false)
 	for ctx.Err() == nil {
 		err := v.syncer.recovered(v.syncer.log.With("source", v.name), "supervisor", func() error {
 			return v.work(ctx, "the turns of the source", func(ctx context.Context, s *source) error { s.serve(ctx); return nil })
@@ -163,12 +162,15 @@ func (v *supervisor) isRemoved() bool {
 	return v.removed
 }
 
-// change has the next life served by another configuration, and ends the present one.
-func (v *supervisor) change(cfg Source, together int) {
+// change has the next life served by another configuration, and ends the present one. It
+// reports whether the source is there again, which was removed and still at work.
+func (v *supervisor) change(cfg Source, together int) (back bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.cfg, v.together, v.removed = cfg, together, false
+	back, v.removed = v.removed, false
+	v.cfg, v.together = cfg, together
 	v.life.end(errChanged)
+	return back
 }
 
 // remove ends the present life, and lets no other begin.

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -144,24 +145,16 @@ func New(opts Options) (*Syncer, error) {
 	if opts.Warehouse == nil {
 		opts.Warehouse = func() status.Warehouse { return status.Warehouse{} }
 	}
-	if opts.SettleAfter <= 0 {
-		opts.SettleAfter = reconcile.SettleAfter
-	}
-	if opts.FlushInterval <= 0 {
-		opts.FlushInterval = time.Second
-	}
 	if opts.API.Memory == nil {
 		opts.API.Memory = api.NewMemory(api.DefaultMemory)
 	}
 	if opts.Ledger == nil {
 		opts.Ledger = budget.NewLedger(budget.Options{Log: opts.Logger})
 	}
-	if opts.Process.ID == "" {
-		opts.Process.ID = rand.Text()
-	}
-	if opts.Process.Name == "" {
-		opts.Process.Name = "process " + opts.Process.ID
-	}
+	opts.FlushInterval = cmp.Or(opts.FlushInterval, time.Second)
+	opts.SettleAfter = cmp.Or(opts.SettleAfter, reconcile.SettleAfter)
+	opts.Process.ID = cmp.Or(opts.Process.ID, rand.Text())
+	opts.Process.Name = cmp.Or(opts.Process.Name, "process "+opts.Process.ID)
 	times, err := schedule.New(opts.Schedule)
 	if err != nil {
 		return nil, err
@@ -220,7 +213,8 @@ func (y *Syncer) timetable() schedule.Timetable {
 }
 
 // Run is the daemon: it serves every source until ctx ends, those included that
-// [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot be read at the start.
+// [Syncer.Apply] adds, and returns when all walks have ended. It fails only when the sink cannot
+// be read at the start, and may be called again then, and only then.
 func (y *Syncer) Run(ctx context.Context) error {
 	if err := y.start(ctx); ctx.Err() != nil {
 		return nil //nolint:nilerr // ctx has ended, as it ends every run

@@ -81,20 +81,12 @@ func every(log *slog.Logger, interval time.Duration, f func()) (stop func()) {
 		return func() {}
 	}
 	tell := func() { lifecycle.Recovered(log, "the progress of a pass", f) }
-	quit, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				tell()
-			case <-quit:
-				tell()
-				return
-			}
+	ctx, quit := context.WithCancel(context.Background())
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for lifecycle.Pause(ctx, interval) {
+			tell()
 		}
-	}()
-	return func() { close(quit); <-ended }
+	})
+	return func() { quit(); telling.Wait(); tell() }
 }
