@@ -15,7 +15,7 @@
 //
 // What all streams have is package stream. A source's way to the API is package link, and how
 // well it can be served package condition. Rows go into the sink through package write.
-// Package verify compares them. Package schedule says when each runs next, and why.
+// Package verify compares them. Package schedule says when each job is due.
 //
 // # What holds at every instant
 //

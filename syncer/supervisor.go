@@ -37,7 +37,7 @@ type supervisor struct {
 	mu       sync.RWMutex // guards what follows
 	cfg      Source
 	removed  bool    // from the configuration, or given to another process
-	together int     // how many sources began together with it
+	together int     // how many sources the next life begins together with, itself included
 	life     *source // the present one; the last one until the next is built
 	faults   int     // lives in a row that a panic ended soon
 }
@@ -49,7 +49,7 @@ func newSupervisor(y *Syncer, cfg Source, together int) *supervisor {
 	c := &counters{metrics: y.metrics, written: map[string]uint64{}}
 	return &supervisor{
 		syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers),
-		cfg: cfg, together: together, life: newSource(y, cfg, together, c),
+		cfg: cfg, together: 1, life: newSource(y, cfg, together, c),
 	}
 }
 
@@ -127,6 +127,7 @@ func (v *supervisor) rebuild(ctx context.Context) error {
 		return nil // it is built
 	}
 	v.life = newSource(v.syncer, v.cfg, v.together, v.counters)
+	v.together = 1
 	v.life.link.Key.SetShare(v.cfg.BudgetShare)
 	v.life.IdentifyAs(last.Identity()) // for its status and its siblings, until /me has answered
 	fault, panicked := errors.AsType[panicError](why)

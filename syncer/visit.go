@@ -58,14 +58,16 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 
 // pass makes the visit of a pass.
 func (v *supervisor) pass(ctx context.Context, i int, p pass) {
-	err := v.work(ctx, "pass", func(ctx context.Context, s *source) error {
-		if p.held {
-			if err := v.syncer.leases.Await(ctx, v.name); err != nil {
-				return err
+	err := v.syncer.recovered(v.syncer.log, "pass", func() error {
+		return v.work(ctx, "pass", func(ctx context.Context, s *source) error {
+			if p.held {
+				if err := v.syncer.leases.Await(ctx, v.name); err != nil {
+					return err
+				}
+				s.held()
 			}
-			s.held()
-		}
-		return p.visit(ctx, i, s)
+			return p.visit(ctx, i, s)
+		})
 	})
 	state := v.current().view().State
 	if lease.IsWaiting(err) {
