@@ -80,9 +80,8 @@ type Verdict struct {
 	OrderIDs    []string     `json:"order_ids,omitempty"` // involved in the difference, at most 100
 	Requests    uint64       `json:"requests"`            // spent on the day
 	Reason      string       `json:"reason,omitempty"`    // why it is explained, unproven or unsettled, in words
-	// HealingTried: of a drift, that the next deep run heals it and no turn does, since a
-	// healing did not help, or was not begun after that of days before it had not. An
-	// explained day is healed no more until its difference changes.
+	// HealingTried: of a drift, or an explained day, that a full resync of the orders did not
+	// help. No other one is owed until the difference is another.
 	HealingTried bool      `json:"healing_tried,omitempty"`
 	AskedAt      time.Time `json:"asked_at"` // by the service's clock
 }

@@ -1,7 +1,7 @@
 package syncer
 
 import (
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -49,13 +49,13 @@ type (
 	Counts = write.Counts
 
 	// ReconcileRequest says which days a pass of [Syncer.Reconcile] compares.
-	ReconcileRequest = reconcile.Request
+	ReconcileRequest = proof.Request
 	// ReconcileReport is what a reconciliation did, or has done so far.
-	ReconcileReport = reconcile.Report
+	ReconcileReport = proof.Report
 	// VerdictCounts are verdicts, or days by the worst of their verdicts.
-	VerdictCounts = reconcile.VerdictCounts
+	VerdictCounts = proof.VerdictCounts
 	// SourceReconcile is the reconciliation of one source.
-	SourceReconcile = reconcile.SourceReport
+	SourceReconcile = proof.SourceReport
 
 	// Finding is what a verification found about a row.
 	Finding = verify.Finding
@@ -132,7 +132,7 @@ const (
 )
 
 // ProofOf sums up the verdicts that stand about a source's days; nil without any.
-var ProofOf = reconcile.ProofOf
+var ProofOf = proof.Of
 
 // FailureOf is the failure of an error, nil without one.
 func FailureOf(err error) *Failure { return status.FailureOf(err) }

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -142,7 +142,7 @@ func New(opts Options) (*Syncer, error) {
 		opts.Warehouse = func() status.Warehouse { return status.Warehouse{} }
 	}
 	if opts.SettleAfter <= 0 {
-		opts.SettleAfter = reconcile.SettleAfter
+		opts.SettleAfter = proof.SettleAfter
 	}
 	if opts.FlushInterval <= 0 {
 		opts.FlushInterval = time.Second
