@@ -89,7 +89,7 @@ func (e *episode) provable() (sources []string) {
 }
 
 // proven has every day compared, and healed where the warehouse was damaged, or where refunds
-// are explained after that. What a healing does not help owes a full resync, which is made here.
+// are explained after that. A full resync that it makes may be held, and is confirmed here.
 // The world stands still, so that no day may be other than proven then.
 func (e *episode) proven(heal bool) {
 	sources := e.provable()
@@ -101,7 +101,7 @@ func (e *episode) proven(heal bool) {
 	r, err := e.syncer.Reconcile(e.t.Context(), request, nil)
 	if request.Heal && err == nil && r.Err() == nil && r.Drift() > 0 {
 		if resync, failed := e.syncer.RunOnce(e.t.Context(), Selection{Sources: sources, Streams: []string{registry.Orders}, Full: true, ConfirmSweep: true}, nil); failed != nil || resync.Err() != nil {
-			e.fault("the full resync that is owed: %v, %v", failed, resync.Err())
+			e.fault("the full resync that is confirmed: %v, %v", failed, resync.Err())
 		}
 		r, err = e.syncer.Reconcile(e.t.Context(), request, nil)
 	}

@@ -35,8 +35,8 @@ The orders are walked before and after each question, so that a day that moves i
 alarm. A day that differs is looked at once more some minutes later. With --heal its
 orders are then fetched anew, those that the service does not have any more are removed,
 and it is compared again; without, it is only reported. What differs still owes a full
-resync of the orders: it has been begun then, and larder run goes on with it, or larder
-sync --full.
+resync of the orders, at most one in 20 hours: it is made, or that of a daemon waited for,
+and the days are compared once more.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
@@ -163,7 +163,11 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 		case s.State != "":
 		case s.Backfill != nil:
 			b := s.Backfill
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + forecast(b)})
+			text := forecast(b)
+			if b.Walk != sinks.WalkFull {
+				text = "first the backfill: " + text
+			}
+			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: text})
 		case s.ToHeal > 0:
 			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
 		case s.Steps > 0:

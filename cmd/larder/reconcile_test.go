@@ -95,6 +95,7 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		{Source: "healing", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, ExpectedLeft: syncer.Seconds(10 * time.Minute)},
 		{Source: "at its end", Steps: 24, Asked: 24, Suspects: 2, ToHeal: 2, HealedDays: 2},
 		{Source: "gained", Backfill: &syncer.Progress{Walk: sinks.WalkBackfill, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(5 * time.Second)}},
+		{Source: "left", Backfill: &syncer.Progress{Walk: sinks.WalkFull, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: syncer.Seconds(5 * time.Second)}},
 		{Source: "ended", Steps: 24, Asked: 24, State: syncer.StateRunning},
 	}}
 	want := []string{
@@ -102,7 +103,7 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		"waiting: 3 days differ, asked again in 2m20s", "again: 3 days differ, asked again now",
 		"healing: healing, 12 of 398 days done, 10m0s left",
 		"at its end: healing, 2 of 2 days done",
-		"gained: first the backfill: 400 of 2,400 rows, 5s left, 10 requests",
+		"gained: first the backfill: 400 of 2,400 rows, 5s left, 10 requests", "left: full resync: 400 of 2,400 rows, 5s left, 10 requests",
 	}
 	var out strings.Builder
 	p := &progress{out: &out}

@@ -130,13 +130,13 @@ func (st *List) WalkAgain(ctx context.Context) error {
 	}
 }
 
-// LastResync is the last full resync that has come to its end; zero for none, and while one is
-// under way or owed.
-func (st *List) LastResync() sinks.Checkpoint {
+// LastResync is the first version of the last full resync that has come to its end, 0 for none,
+// and while one is under way or owed.
+func (st *List) LastResync() uint64 {
 	if cp := st.checkpoint(sinks.WalkFull); cp.Done && !st.Indebted() {
-		return cp.Checkpoint
+		return cp.FirstVersion
 	}
-	return sinks.Checkpoint{}
+	return 0
 }
 
 // Held is the sweep that waits for a person, nil for none.

@@ -30,16 +30,29 @@ type DayProof struct {
 	Reason  string
 	// explained is the refunds that api.md leaves open, by which a day differs; empty for none.
 	explained string
+	removed   []string // orders whose refunds are its difference: each has to be asked for
+	asked     []string // those that were
 	// Passing: what was found before stands. Nobody answered, or it is to be asked again.
 	Passing     bool
 	differences []sinks.Difference
+	gap         gap
 	ids         []string
 	sum         uint64 // of the figures of both sides
+	verdictHash uint64 // of a day that differs: hash of what its verdict reports
+	isNew       bool   // its verdict says something new
 	requests    uint64
 	at          time.Time // by the service's clock
 	Found       time.Time // by this machine's
-	walked      bool      // its orders were fetched anew, and it differs still
-	resynced    bool      // it differs still after a full resync
+	first       time.Time // when the first look found it
+}
+
+// gap is what is known of a difference, as long as it is the same.
+type gap struct {
+	hash     uint64 // 0 for none
+	found    uint64 // the version clock when it was found
+	since    uint64 // and when the day was found to differ, by other figures perhaps
+	fetched  bool   // fetching the day's orders anew did not help
+	resynced bool   // a full resync that began after the day was found to differ did not help
 }
 
 func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
@@ -176,6 +189,9 @@ func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, aft
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
 		p.sum = service[day].sumOf(st.seed) ^ rotated(after[day].sumOf(st.seed))
+		if len(p.differences) > 0 {
+			p.gap = st.knownGap(p)
+		}
 		found = append(found, p)
 	}
 	if err := st.explainRefunds(ctx, sp, found); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -29,7 +30,7 @@ type compared struct {
 }
 
 func (st *Totals) comparedNow() compared {
-	return compared{st.scope(), st.shared.Orders.LastResync().FirstVersion}
+	return compared{st.scope(), st.shared.Orders.LastResync()}
 }
 
 // asking is how far a run of questions to the heavy routes is.
@@ -74,26 +75,35 @@ type deepRun struct {
 // proveDeep is the turn of the last 92 days, and of each location.
 func (st *Totals) proveDeep(ctx context.Context) error {
 	defer st.noteRun(nil)
+	st.mu.Lock()
+	repeated := st.repeat
+	st.mu.Unlock()
 	began, what := time.Now(), st.comparedNow()
 	b, err := st.firstLook(ctx, true, st.askDeep)
 	missed := errors.Join(err, b.broken)
 	if b.silent {
 		missed = errors.Join(missed, st.NotComparable())
 	}
-	if err := st.Settling.Take(ctx); err != nil { // the next deep run is a day away
-		return err
+	moved, settled := false, error(nil)
+	if differed := b.doubtful(); len(differed) > 0 {
+		if err := st.Settling.Take(ctx); err != nil { // the next deep run is a day away
+			return err
+		}
+		moved, settled = st.settleTurn(ctx, differed)
+		st.Settling.Release()
 	}
-	defer st.Settling.Release()
-	moved, settled := st.settleTurn(ctx, b.doubtful())
-	repeat := moved || cutShort(errors.Join(missed, settled))
+	cut := cutShort(errors.Join(missed, settled))
 	st.mu.Lock()
-	st.repeat = repeat
+	st.repeat = cut || moved && !repeated // what moves on is compared by the next deep run
 	st.mu.Unlock()
-	if ctx.Err() == nil && !repeat {
+	if ctx.Err() == nil && !cut {
 		settled = errors.Join(settled, st.endDeep(ctx, began, what))
 	}
 	return errors.Join(err, settled)
 }
+
+// cutShort reports whether an error says nothing about the days that were asked for.
+func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, ErrIncomparable) }
 
 // noteRun notes how far a deep run is, nil when none is under way.
 func (st *Totals) noteRun(run *deepRun) {
@@ -149,9 +159,10 @@ func daysOf(proofs []DayProof) int {
 	return len(days)
 }
 
-// deepOwed reports whether a deep run is to come before its turn: the last one was cut short,
-// or found a day that moved, its turn passed while the daemon was stopped, or what it compared is another by now: the mirror is
-// new, other locations are asked for, or a full resync of the orders has come to its end.
+// deepOwed reports whether a deep run is to come before its turn: the last one was cut short, or
+// found a day that moved and that no other turn asks for, once; its turn passed while the daemon
+// was stopped; or what it compared is another by now: the mirror is new, other locations are asked
+// for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
 	if st.NotComparable() != nil {
 		return false

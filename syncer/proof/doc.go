@@ -19,9 +19,8 @@
 // A bracket (bracket.go) walks the orders before and after it asks for a day. The day is then
 // proven, explained, unsettled, unproven, or it differs. One that differs is looked at once more
 // minutes later (settle.go). If it shows the same difference its orders are fetched anew
-// (heal.go). If that does not help it is a drift, and the orders owe a full resync, which begins
-// at once. A deep run follows it. What is found about a day is a verdict in the warehouse
-// (verdicts.go).
+// (heal.go). If that does not help it is a drift, and the orders owe a full resync. A deep run
+// follows it. What is found about a day is a verdict in the warehouse (verdicts.go).
 //
 // # What holds
 //
@@ -33,13 +32,14 @@
 //     difference.
 //   - A row is removed by a healing only when the service answers 404 for it, and the key has
 //     its location.
-//   - A difference owes one full resync: one that began after it was found, and did not help,
-//     is not repeated until the difference is another.
+//   - A day that differs owes one full resync: one that began after it was found, and did not
+//     help, is not repeated until the day was right once. All days owe one in 20 hours at most.
+//   - Five days in a row that fetching their orders anew did not help end that for the run.
 //
 // # When something fails
 //
 // The backfill goes on from the step that was not durable; a full resync of the totals is made
-// anew. A day that could not be asked for is unproven, and what was found before stands. A
-// healing that is cut short is tried again at the next turn, and a deep run that was cut short
-// before its turn.
+// anew. A day that could not be asked for is unproven, and what was found before stands. A day
+// whose orders cannot be fetched holds up no other: it owes a full resync, and the next turn tries
+// again. A deep run that was cut short is repeated before its turn.
 package proof

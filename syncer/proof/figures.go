@@ -345,17 +345,12 @@ func lineFigure(name string) (line, figure string) {
 	return name[:at], name[at+len(": "):]
 }
 
-// sameGap is true when two comparisons show the same difference: figures may have
-// moved on both sides alike.
-func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
-
-// gaps are service minus mirror, by figure.
-func gaps(all []sinks.Difference) map[string]string {
-	by := map[string]string{}
+// gapHash is a hash of service minus mirror, by figure: figures may move on both sides alike.
+func gapHash(seed maphash.Seed, all []sinks.Difference) (sum uint64) {
 	for _, d := range all {
-		by[d.Figure] = gapOf(d).RatString()
+		sum += maphash.Comparable(seed, [2]string{d.Figure, gapOf(d).RatString()})
 	}
-	return by
+	return sum | 1
 }
 
 // gapOf is service minus mirror; both are decimals, as [dayFigures] takes no others.

@@ -19,7 +19,7 @@ import (
 // every row again. What is live on that day in the mirror below the version with which that
 // began was not shown by the service: it is asked for one by one, and removed when the answer
 // is 404. Refunds count on the day they were made, and belong to orders of other days: what is
-// lost of those comes with a full resync.
+// lost of those comes with a full resync. Only the removed orders that explain a day are asked for.
 
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run begins anew.
 const walkHeal = "heal"
@@ -30,19 +30,47 @@ type heal struct {
 	rows   *mapping.Comparer
 	day    types.Date
 	first  uint64   // rows below it were not shown
-	ids    []string // of orders that were not what the service says
+	ids    []string // of orders that were not what the service says, up to mostIDs
 	run    sinks.Run
 }
 
+// fetched is when the orders of a day were fetched last, and those of them that were wrong.
+type fetched struct {
+	at  time.Time // by this machine's steady clock
+	ids []string
+}
+
+// wrong returns the orders of a day that were wrong when it was fetched. Where none was, it returns
+// those of the days that were fetched since first: one that had moved is right by the time its own
+// day is fetched. The caller holds healing.
+func (d *Shared) wrong(day types.Date, first time.Time) []string {
+	ids := d.fetched[day].ids
+	if len(ids) == 0 {
+		for _, f := range d.fetched {
+			if f.at.After(first) {
+				ids = append(ids, f.ids...)
+			}
+		}
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	return ids[:min(len(ids), mostIDs)]
+}
+
 // FetchDay writes the orders of a day again, and removes those that the service does not have any
-// more. It returns the orders that were not what the service says, and how many requests it took.
-func (st *Totals) FetchDay(ctx context.Context, day types.Date) (ids []string, requests uint64, err error) {
+// more. It asks for removed orders, too, which live again when the service has them. It returns
+// the orders that were not what the service says, and how many requests it took.
+func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (ids []string, requests uint64, err error) {
 	s := st.Source
 	h := &heal{
 		orders: st.shared.Orders, rows: st.shared.Orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
 	err = h.walk(ctx)
+	for _, id := range removed {
+		if err == nil {
+			err = h.askFor(ctx, sinks.LiveRow{ID: id})
+		}
+	}
 	h.ended(ctx, err)
 	return h.ids, h.run.Requests, err
 }
@@ -103,10 +131,16 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
 		}
 		row := in.Row(mapper, raw, version, at, write.RowContext{})
 		if row.Bad || h.changed(raw, stored[row.ID]) {
-			h.ids = append(h.ids, row.ID)
+			h.wasWrong(row.ID)
 		}
 	}
 	return h.store(ctx, in)
+}
+
+func (h *heal) wasWrong(id string) {
+	if len(h.ids) < mostIDs {
+		h.ids = append(h.ids, id)
+	}
 }
 
 func (h *heal) intake(rows int) *write.Intake {
@@ -186,9 +220,10 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 	if err == nil && reason == write.ReasonGone {
 		err = s.Refresh(ctx)
 	}
-	switch {
+	switch was := stored[r.ID]; {
 	case err != nil:
 		return err
+	case reason != "" && was != nil && was.Removed: // as the mirror has it
 	case reason == write.ReasonGone && r.Location != "" && !slices.Contains(s.Usable(s.Identity()), r.Location):
 		// The key has lost the location, so that 404 says nothing: it is the sweep's, with its guard.
 	case reason != "":
@@ -196,9 +231,9 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 			in.Release(r.ID)
 		}
 		in.Remove(r.ID, reason, h.first, s.ServiceNow().UTC())
-		h.ids = append(h.ids, r.ID)
-	case h.changed(raw, stored[r.ID]):
-		h.ids = append(h.ids, r.ID)
+		h.wasWrong(r.ID)
+	case h.changed(raw, was):
+		h.wasWrong(r.ID)
 	}
 	return h.store(ctx, in)
 }

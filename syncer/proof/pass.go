@@ -33,7 +33,7 @@ type passOf struct {
 	report  SourceReport
 	asking  asking
 	healing stream.Pace // how fast days are healed
-	waiting *list.List  // whose backfill is waited for, nil for none
+	waiting *list.List  // whose backfill, or full resync, is waited for; nil for none
 	days    days
 }
 
@@ -89,13 +89,16 @@ func (p *Pass) Ended(i int, state string, err error) {
 }
 
 // Source asks for all days of every totals stream of a source, the newest first, and then
-// looks again at those that differed.
+// looks again at those that differed. Where it is to heal, it ends after the full resync that is
+// owed: it makes that, or waits for the one that a daemon makes.
 func (p *Pass) Source(ctx context.Context, i int) error {
 	o := p.sources[i]
 	on := o.shared.On()
 	if len(on) == 0 {
 		return o.shared.noTotals()
 	}
+	o.shared.pass(1)
+	defer o.shared.pass(-1)
 	if err := p.waitComparable(ctx, o, on[0]); err != nil {
 		return err
 	}
@@ -124,8 +127,29 @@ func (p *Pass) Source(ctx context.Context, i int) error {
 		}
 	}
 	p.change(o, func(*SourceReport) { o.asking.left = len(spansCovering(allOf(on, differ))) })
+	return errors.Join(append(errs, p.settleAll(ctx, o, on, differ))...)
+}
+
+// settleAll looks again at the days that differed, and once more after the full resync that they owe.
+func (p *Pass) settleAll(ctx context.Context, o *passOf, on []*Totals, differ map[*Totals][]DayProof) error {
+	var errs []error
+	left := map[*Totals][]DayProof{}
 	for _, st := range on {
-		errs = append(errs, p.settle(ctx, o, st, differ[st]))
+		still, err := p.settle(ctx, o, st, differ[st], p.request.Heal)
+		left[st], errs = still, append(errs, err)
+	}
+	if p.request.Heal && len(allOf(on, left)) > 0 && o.shared.walkedWhole() {
+		if err := p.wait(ctx, o, "the full resync that the orders owe"); err != nil {
+			errs = append(errs, err)
+		} else {
+			for _, st := range on {
+				still, err := p.afterResync(ctx, o, st, left[st])
+				left[st], errs = still, append(errs, err)
+			}
+		}
+	}
+	for _, st := range on {
+		p.count(o, st, left[st])
 	}
 	return errors.Join(errs...)
 }
@@ -144,14 +168,22 @@ func (p *Pass) waitComparable(ctx context.Context, o *passOf, st *Totals) error 
 	if orders.Off() || st.NotComparable() == nil {
 		return st.NotComparable()
 	}
-	p.change(o, func(*SourceReport) { o.waiting = orders })
-	st.Source.Log.Info("waiting for the backfill, to have something to compare", "stream", registry.Orders)
-	err := orders.Exclusive(ctx, orders.Filler, orders.Fill)
-	p.change(o, func(*SourceReport) { o.waiting = nil })
-	if err != nil {
-		return fmt.Errorf("the backfill of %s: %w", registry.Orders, err)
+	if err := p.wait(ctx, o, "the backfill"); err != nil {
+		return err
 	}
 	return st.NotComparable()
+}
+
+// wait waits for a long walk of the orders, or makes it when nobody else does.
+func (p *Pass) wait(ctx context.Context, o *passOf, what string) error {
+	orders := o.shared.Orders
+	p.change(o, func(*SourceReport) { o.waiting = orders })
+	defer p.change(o, func(*SourceReport) { o.waiting = nil })
+	o.shared.source.Log.Info("waiting for "+what+", to compare after it", "stream", registry.Orders)
+	if err := orders.Exclusive(ctx, orders.Filler, orders.Fill); err != nil {
+		return fmt.Errorf("%s of %s: %w", what, registry.Orders, err)
+	}
+	return nil
 }
 
 // noTotals is the error that says why no stream of totals is on.
@@ -239,13 +271,17 @@ func (p *Pass) ask(ctx context.Context, o *passOf, q question) ([]DayProof, erro
 	return again, errors.Join(err, unsettled, stored)
 }
 
-// settle looks at the days of a stream again that differed.
-func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []DayProof) error {
+// settle looks at the days of a stream again that differed. It returns those that differ still,
+// whose verdicts are stored, and not counted yet.
+func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []DayProof, heal bool) ([]DayProof, error) {
+	if len(differed) == 0 {
+		return nil, nil
+	}
 	if err := st.Settling.Take(ctx); err != nil {
-		return err
+		return differed, err
 	}
 	defer st.Settling.Release()
-	err := st.settle(ctx, differed, p.request.Heal, func(found []DayProof, toHeal int) {
+	left, err := st.settle(ctx, differed, heal, func(found []DayProof, toHeal int) {
 		p.change(o, func(r *SourceReport) {
 			if r.ToHeal == 0 {
 				r.ToHeal, o.healing, o.asking.left = toHeal, stream.Pace{}, 0
@@ -256,7 +292,22 @@ func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []Day
 		p.count(o, st, found)
 	})
 	p.change(o, func(r *SourceReport) { r.ToHeal, r.HealedDays = 0, 0 })
-	return err
+	left, stored := st.leave(ctx, left, p.request.Heal)
+	return left, errors.Join(err, stored)
+}
+
+// afterResync compares days again that differed before a full resync of the orders. It returns those
+// that differ still.
+func (p *Pass) afterResync(ctx context.Context, o *passOf, st *Totals, differed []DayProof) ([]DayProof, error) {
+	if len(differed) == 0 {
+		return nil, nil
+	}
+	found, failed := st.lookAfter(ctx, differed)
+	settled, differ := split(found)
+	settled, err := st.conclude(ctx, settled)
+	p.count(o, st, settled)
+	left, settling := p.settle(ctx, o, st, differ, false)
+	return left, errors.Join(failed, err, settling)
 }
 
 // count takes verdicts into the report.

@@ -131,7 +131,7 @@ type SourceReport struct {
 	// ExpectedLeft is until all is asked; after that until what differed is asked again;
 	// then until the days that differ still are healed.
 	ExpectedLeft status.Seconds `json:"expected_left_seconds"`
-	// Backfill is what is waited for before anything can be compared.
+	// Backfill is what is waited for: before anything can be compared, or the full resync that is owed.
 	Backfill *status.Progress `json:"backfill,omitempty"`
 
 	// Days are the days that have verdicts, and Locations how many have verdicts of their own.

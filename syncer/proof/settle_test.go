@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"hash/maphash"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +17,12 @@ import (
 // TestOnlyWhatIsNewIsStored: a verdict that says what the one before says is not.
 func TestOnlyWhatIsNewIsStored(t *testing.T) {
 	const day = types.Date("2026-03-10")
-	over, gap := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC), func(service string) []sinks.Difference {
-		return []sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}}
+	over, seed := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC), maphash.MakeSeed()
+	says := func(service, reason string, resynced bool) uint64 {
+		hash := gapHash(seed, []sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}})
+		return verdictHash(seed, gap{hash: hash, resynced: resynced}, reason)
 	}
-	drift := standing{verdict: sinks.VerdictDrift, differences: gap("9.00"), sum: 1}
+	drift := standing{verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", false), sum: 1}
 	for name, c := range map[string]struct {
 		stands standing
 		found  DayProof
@@ -32,17 +35,37 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 		"healed again":                 {standing{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
 		"nobody answered":              {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
 		"nobody answered once more":    {standing{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
-		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, differences: gap("9.0"), sum: 2}, true},
-		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, differences: gap("8.00"), sum: 2}, false},
-		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, differences: gap("9.00"), resynced: true}, false},
+		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.0", "why", false), sum: 2}, true},
+		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "else", false), sum: 2}, false},
+		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("8.00", "why", false), sum: 2}, false},
+		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", true)}, false},
 		"a drift that is proven":       {drift, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
-		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, differences: gap("9.00")}, false},
+		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, verdictHash: says("9.00", "why", false)}, false},
 		"a verdict of another release": {standing{verdict: "blessed", sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
 	} {
 		c.found.Day = day
 		if got := c.stands.covers(c.found); got != c.covers {
 			t.Errorf("%s: %v, want %v", name, got, c.covers)
 		}
+	}
+}
+
+// TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
+func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
+	shared := &Shared{source: &stream.Source{WallClock: time.Now}}
+	st := &Totals{shared: shared, read: true, verdicts: map[string]standing{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	known := func() int {
+		if err := st.readLastDays(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(st.verdicts)
+	}
+	shared.pass(1)
+	if known() != 1 {
+		t.Error("forgotten during a pass")
+	}
+	if shared.pass(-1); known() != 0 {
+		t.Error("never forgotten")
 	}
 }
 

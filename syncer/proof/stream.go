@@ -27,7 +27,7 @@ type Totals struct {
 
 	recent   stream.Slot // one turn of yesterday and today at a time, up to its second look
 	deep     stream.Slot // one deep run at a time
-	Settling stream.Slot // one second look at days that differ, and their healing, at a time
+	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
 
 	mu       sync.Mutex // guards what follows
 	back     backfill
@@ -37,7 +37,7 @@ type Totals struct {
 	read     bool                // the verdicts about the last days that are stored were read
 	lastDeep time.Time           // when the last deep run began that came to its end
 	compared compared            // what that one compared
-	repeat   bool                // the last one did not come to its end
+	repeat   bool                // a deep run is to come before its turn
 	running  *deepRun            // the one under way, nil when there is none
 }
 
@@ -212,13 +212,33 @@ type Shared struct {
 	Orders *list.List
 	All    []*Totals
 
-	mu    sync.Mutex
-	proof *status.ProofStatus // nil before the first verdict
-	first types.Date          // of the mirrored orders; empty while there is none
+	healing stream.Slot            // one second look, and the healing after it, at a time
+	fetched map[types.Date]fetched // guarded by healing; of the last day
+
+	mu     sync.Mutex
+	proof  *status.ProofStatus // nil before the first verdict
+	first  types.Date          // of the mirrored orders; empty while there is none
+	passes int                 // that are under way
 }
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
-func NewShared(o *stream.Source) *Shared { return &Shared{source: o} }
+func NewShared(o *stream.Source) *Shared {
+	return &Shared{source: o, healing: stream.NewSlot(), fetched: map[types.Date]fetched{}}
+}
+
+// pass notes that a pass begins, +1, or ends, -1.
+func (d *Shared) pass(by int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.passes += by
+}
+
+// passing reports whether a pass is under way: it needs the verdicts about older days, too.
+func (d *Shared) passing() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.passes > 0
+}
 
 // On returns the streams that are not switched off.
 func (d *Shared) On() []*Totals {

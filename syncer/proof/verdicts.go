@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"maps"
 	"slices"
@@ -22,11 +23,9 @@ import (
 type standing struct {
 	verdict     string
 	asked       time.Time // when the service was asked for it, by the service's clock
-	differences []sinks.Difference
-	ids         []string // of orders involved
-	resynced    bool     // a full resync of the orders did not help
-	walked      bool     // fetching the day's orders anew did not help; this process knows
-	sum         uint64   // of the figures it is about, 0 when a process before this one wrote it
+	sum         uint64    // of the figures it is about, 0 when a process before this one wrote it
+	verdictHash uint64    // hash of what is stored of a day that differs
+	gap         gap       // that was found last, since the day was right last
 }
 
 // class is what a verdict says: proven and healed say the same.
@@ -37,9 +36,12 @@ func class(verdict string) string {
 	return verdict
 }
 
+// isProven reports whether the day is proven.
+func (s standing) isProven() bool { return class(s.verdict) == sinks.VerdictProven }
+
 // isGood reports whether the day is proven, or as good as proven.
 func (s standing) isGood() bool {
-	return class(s.verdict) == sinks.VerdictProven || s.verdict == sinks.VerdictExplained
+	return s.isProven() || s.verdict == sinks.VerdictExplained
 }
 
 // differs reports whether the day is known to differ.
@@ -55,7 +57,7 @@ func (s standing) covers(p DayProof) bool {
 	case p.Verdict == sinks.VerdictHealed, class(p.Verdict) != class(s.verdict):
 		return false
 	case s.differs(): // figures may move on both sides alike
-		return s.resynced == p.resynced && sameGap(s.differences, p.differences)
+		return s.verdictHash == p.verdictHash
 	case s.sum == 0:
 		return s.isGood() && calendar.DayOf(s.asked) > p.Day // the day was over when it was proven
 	}
@@ -97,7 +99,7 @@ func (st *Totals) readVerdicts(ctx context.Context, from, to types.Date) error {
 	for _, v := range all {
 		key := DayKey(types.Date(v.Day), v.Location)
 		if _, known := st.verdicts[key]; !known {
-			st.verdicts[key] = standing{verdict: v.Verdict, asked: v.AskedAt, differences: v.Differences, ids: v.OrderIDs, resynced: v.HealingTried}
+			st.verdicts[key] = st.restored(v)
 		}
 	}
 	st.mu.Unlock()
@@ -105,16 +107,57 @@ func (st *Totals) readVerdicts(ctx context.Context, from, to types.Date) error {
 	return nil
 }
 
-// readLastDays reads the verdicts about the last days, once, and forgets older ones.
+// restored returns what is known by a stored verdict.
+func (st *Totals) restored(v sinks.Verdict) standing {
+	s := standing{verdict: v.Verdict, asked: v.AskedAt}
+	if len(v.Differences) > 0 && !s.isProven() {
+		s.gap = gap{hash: gapHash(st.seed, v.Differences), found: v.FoundVersion, fetched: v.HealingTried, resynced: v.HealingTried}
+		if s.gap.found == 0 { // since when is not known
+			s.gap.found = st.Source.Versions.Take(1)
+		}
+		s.gap.since = s.gap.found
+		s.verdictHash = verdictHash(st.seed, s.gap, v.Reason)
+	}
+	return s
+}
+
+// knownGap is what is known of what a day differs in. That a full resync did not help is known of the
+// day until it is right, whatever it differs in then.
+func (st *Totals) knownGap(p DayProof) gap {
+	old, _ := st.verdictAbout(p)
+	hash := gapHash(st.seed, p.differences)
+	if old.gap.hash == hash {
+		return old.gap
+	}
+	now := gap{hash: hash, found: st.Source.Versions.Take(1)}
+	if now.since = now.found; old.gap.hash != 0 && old.verdict != sinks.VerdictExplained {
+		now.since, now.resynced = old.gap.since, old.gap.resynced
+	}
+	return now
+}
+
+// verdictHash is a hash of what the verdict about a day that differs reports. Its figures may move on
+// both sides alike.
+func verdictHash(seed maphash.Seed, g gap, reason string) uint64 {
+	return maphash.Comparable(seed, struct {
+		gap      uint64
+		resynced bool
+		reason   string
+	}{g.hash, g.resynced, reason})
+}
+
+// readLastDays reads the verdicts about the last days, once, and forgets older ones, unless a pass
+// needs them.
 func (st *Totals) readLastDays(ctx context.Context) error {
 	today := st.shared.today()
 	from, err := calendar.AddDays(today, -calendar.MaxRange)
 	if err != nil {
 		return err
 	}
+	passing := st.shared.passing()
 	st.mu.Lock()
 	read := st.read
-	maps.DeleteFunc(st.verdicts, func(key string, _ standing) bool { return key < string(from) })
+	maps.DeleteFunc(st.verdicts, func(key string, _ standing) bool { return key < string(from) && !passing })
 	st.mu.Unlock()
 	if read {
 		return nil
@@ -136,8 +179,7 @@ func (st *Totals) readLastDays(ctx context.Context) error {
 // them. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
 // left out where that it differs stands already; one that was a drift, and is proven, is healed.
 func (st *Totals) conclude(ctx context.Context, found []DayProof) ([]DayProof, error) {
-	c := st.Source.Commit(st.Def.Name)
-	var concluded, news []DayProof
+	var concluded []DayProof
 	for _, p := range found {
 		old, known := st.verdictAbout(p)
 		switch {
@@ -146,22 +188,53 @@ func (st *Totals) conclude(ctx context.Context, found []DayProof) ([]DayProof, e
 		case p.differs():
 			p.Verdict, p.Reason = sinks.VerdictUnsettled, "it differs at first sight, and is asked once more"
 		case p.Verdict == sinks.VerdictProven && old.verdict == sinks.VerdictDrift:
-			p.Verdict, p.differences = sinks.VerdictHealed, old.differences
+			p.Verdict = sinks.VerdictHealed
 		}
+		p.verdictHash = verdictHash(st.seed, p.gap, p.Reason)
+		p.isNew = !known || !old.covers(p)
 		concluded = append(concluded, p)
-		if !known || !old.covers(p) {
-			news = append(news, p)
+	}
+	if err := st.storeNew(ctx, concluded); err != nil {
+		return nil, err
+	}
+	st.logNew(ctx, concluded)
+	st.remember(concluded)
+	return concluded, nil
+}
+
+// storeNew stores the verdicts that say something new, and waits until they are durable. What a day
+// had differed in, and by which orders, is in the verdict that stands, unless it was found just now.
+func (st *Totals) storeNew(ctx context.Context, concluded []DayProof) error {
+	lacks := func(p DayProof) bool {
+		return p.isNew && (p.Verdict == sinks.VerdictHealed && len(p.differences) == 0 || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0)
+	}
+	if slices.ContainsFunc(concluded, lacks) {
+		byDay := func(a, b DayProof) int { return cmp.Compare(a.Day, b.Day) }
+		stored, err := st.storedVerdicts(ctx, slices.MinFunc(concluded, byDay).Day, slices.MaxFunc(concluded, byDay).Day)
+		if err != nil {
+			return err
+		}
+		for i := range concluded {
+			p := &concluded[i]
+			at := slices.IndexFunc(stored, func(v sinks.Verdict) bool { return DayKey(types.Date(v.Day), v.Location) == p.key() })
+			if at < 0 || !lacks(*p) || stored[at].Verdict != sinks.VerdictDrift {
+				continue
+			}
+			if p.ids = stored[at].OrderIDs; p.Verdict == sinks.VerdictHealed {
+				p.differences = stored[at].Differences
+			}
+		}
+	}
+	c := st.Source.Commit(st.Def.Name)
+	for _, p := range concluded {
+		if p.isNew {
 			c.Verdicts = append(c.Verdicts, st.verdictOf(p))
 		}
 	}
-	if len(news) > 0 {
-		if err := st.Source.Commits.Store(ctx, c); err != nil {
-			return nil, err
-		}
+	if len(c.Verdicts) == 0 {
+		return nil
 	}
-	st.logVerdicts(ctx, news)
-	st.remember(concluded)
-	return concluded, nil
+	return st.Source.Commits.Store(ctx, c)
 }
 
 // mostIDs is how many orders a verdict names.
@@ -171,13 +244,14 @@ func (st *Totals) verdictOf(p DayProof) sinks.Verdict {
 	ids := slices.Compact(slices.Sorted(slices.Values(p.ids)))
 	return sinks.Verdict{
 		Location: p.Location, Day: string(p.Day), Subject: st.subject(), Verdict: p.Verdict, Differences: p.differences,
-		OrderIDs: ids[:min(len(ids), mostIDs)], Requests: p.requests, Reason: p.Reason, HealingTried: p.resynced, AskedAt: p.at,
+		OrderIDs: ids[:min(len(ids), mostIDs)], Requests: p.requests, Reason: p.Reason, HealingTried: p.gap.resynced, FoundVersion: p.gap.found, AskedAt: p.at,
 	}
 }
 
-// logVerdicts logs the verdicts about days that differ, or did; that a day differs, once for all
-// its locations.
-func (st *Totals) logVerdicts(ctx context.Context, news []DayProof) {
+// logNew logs the verdicts that say something new about days that differ, or did; that a day
+// differs, once for all its locations.
+func (st *Totals) logNew(ctx context.Context, concluded []DayProof) {
+	news := slices.DeleteFunc(slices.Clone(concluded), func(p DayProof) bool { return !p.isNew })
 	locations := map[types.Date][]string{} // that differ
 	for _, p := range news {
 		if p.Verdict == sinks.VerdictDrift {
@@ -189,7 +263,7 @@ func (st *Totals) logVerdicts(ctx context.Context, news []DayProof) {
 		switch {
 		case p.Verdict == sinks.VerdictDrift && locations[p.Day] != nil:
 			level := slog.LevelWarn
-			if p.resynced { // a person has to look
+			if p.gap.resynced { // a person has to look
 				level = slog.LevelError
 			}
 			log.Log(ctx, level, "a day differs from what the service reports", "locations", locations[p.Day], "orders", phrase.Few(p.ids),
@@ -220,14 +294,20 @@ func shown(all []sinks.Difference) []string {
 func (st *Totals) remember(found []DayProof) {
 	st.mu.Lock()
 	for _, p := range found {
-		old, known := st.verdicts[p.key()]
-		if !known || !old.covers(p) {
-			old = standing{verdict: p.Verdict, asked: p.at, differences: p.differences, ids: p.ids, resynced: p.resynced}
+		s := st.verdicts[p.key()]
+		if p.isNew {
+			s.verdict, s.asked, s.sum, s.verdictHash = p.Verdict, p.at, 0, p.verdictHash
 		}
 		if !p.Passing {
-			old.sum, old.walked = p.sum, p.walked
+			s.sum = p.sum
 		}
-		st.verdicts[p.key()] = old
+		switch {
+		case class(p.Verdict) == sinks.VerdictProven:
+			s.gap = gap{}
+		case p.gap.hash != 0:
+			s.gap = p.gap
+		}
+		st.verdicts[p.key()] = s
 	}
 	st.mu.Unlock()
 	st.shared.proofChanged()
