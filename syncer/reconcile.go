@@ -3,7 +3,7 @@ package syncer
 import (
 	"context"
 
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 )
 
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
@@ -15,15 +15,15 @@ const reconcileAtOnce = 64
 // twice, minutes apart. progress, which may be nil, is called about every second and at
 // the end. It may run beside [Syncer.Run]. The error is the caller's or the sink's; what
 // went wrong with a source stands in the report.
-func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress func(reconcile.Report)) (reconcile.Report, error) {
+func (y *Syncer) Reconcile(ctx context.Context, r proof.Request, progress func(proof.Report)) (proof.Report, error) {
 	sources, err := y.selected(Selection{Sources: r.Sources})
 	if err != nil {
-		return reconcile.Report{}, err
+		return proof.Report{}, err
 	}
 	if err := r.Check(); err != nil {
-		return reconcile.Report{}, err
+		return proof.Report{}, err
 	}
-	p, days := reconcile.NewPass(r), make([]*reconcile.SourceProofs, len(sources))
+	p, days := proof.NewPass(r), make([]*proof.Shared, len(sources))
 	for i, v := range sources {
 		days[i] = v.current().days
 		p.Add(days[i])

@@ -1,0 +1,244 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// DayRow is what is read of a totals row to place it.
+type DayRow struct {
+	dated
+	totalsRow
+	lineRow
+	// Unplaced: which line of its day it is cannot be read.
+	Unplaced bool
+}
+
+// The fields that are read of every row. Days of totals have those of totalsRow, lines of
+// products those of lineRow.
+type (
+	dated struct {
+		Date types.Date `json:"date"`
+	}
+	totalsRow struct {
+		Orders  uint64 `json:"orders"`
+		Refunds string `json:"refunds"`
+	}
+	lineRow struct {
+		ProductID *string `json:"product_id"`
+		Name      string  `json:"name"`
+	}
+)
+
+// Empty reports a day without orders and refunds: days without sales come with zeros
+// (api.md, "/sales/daily").
+func (r DayRow) Empty() bool {
+	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
+}
+
+// PlaceRows reads what places each row, of days of totals or of lines of products. A row
+// that cannot be read whole is placed by its date alone; the mapping says what is wrong
+// with it.
+func PlaceRows(raws [][]byte, lines bool) []DayRow {
+	rows := make([]DayRow, len(raws))
+	for i, raw := range raws {
+		r := &rows[i]
+		into := any(&r.totalsRow)
+		if lines {
+			into = &r.lineRow
+		}
+		if mapping.Unmarshal(raw, &r.dated) != nil {
+			*r = DayRow{totalsRow: totalsRow{Orders: 1}, Unplaced: true} // it is something, so the day is not empty
+		} else if mapping.Unmarshal(raw, into) != nil {
+			*r = DayRow{dated: r.dated, totalsRow: totalsRow{Orders: 1}, Unplaced: true}
+		}
+	}
+	return rows
+}
+
+// changedDays hashes each day of the span, its rows in any order, and returns the days that
+// differ from what was stored last. A day whose lines have all vanished has changed too.
+func (st *Totals) changedDays(sp Span, r Answer) map[types.Date]uint64 {
+	sums := map[types.Date]uint64{}
+	for _, day := range sp.Days() {
+		sums[day] = 0
+	}
+	for i, raw := range r.Rows {
+		sums[r.days[i].Date] += maphash.Bytes(st.seed, raw) | 1
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
+		old, known := st.written[DayKey(day, sp.Location)]
+		return known && old == sum
+	})
+	return sums
+}
+
+// rememberDays notes what has been stored of the days that had changed.
+func (st *Totals) rememberDays(location string, changed map[types.Date]uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for day, sum := range changed {
+		st.written[DayKey(day, location)] = sum
+	}
+}
+
+// readLines maps the rows of changed days; it returns their ids.
+func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64) map[string]bool {
+	m := st.Def.Plan.NewMapper()
+	first := st.Source.Versions.Take(len(r.Rows))
+	present := map[string]bool{}
+	for i, raw := range r.Rows {
+		row, id := r.days[i], ""
+		// A row that cannot be told from others has no id: no good row will take its place.
+		if _, err := time.Parse(time.DateOnly, string(row.Date)); err == nil && (!row.Unplaced || !st.Def.LinesMayVanish) {
+			id = st.LineID(row, sp.Location)
+		}
+		if _, isNew := changed[row.Date]; !isNew && id != "" {
+			in.Counts.Unchanged++
+			continue
+		}
+		if !sp.Covers(row.Date) {
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
+			continue
+		}
+		present[id] = true
+		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
+	}
+	return present
+}
+
+// LineID identifies a row of a day of a location, or of all (empty).
+func (st *Totals) LineID(r DayRow, location string) string {
+	if st.Def.LinesMayVanish {
+		return ProductLineID(r, location)
+	}
+	return DayKey(r.Date, location)
+}
+
+// LocationOf is the day and the location that a [Totals.LineID] is of; the location is empty
+// for all together.
+func (st *Totals) LocationOf(id string) (day types.Date, location string) {
+	date, rest, _ := strings.Cut(id, "/")
+	if !st.Def.LinesMayVanish {
+		return types.Date(date), rest
+	}
+	if escaped, found := strings.CutPrefix(rest, ofLocation); found {
+		escaped, _, _ = strings.Cut(escaped, "/")
+		if location, err := url.PathUnescape(escaped); err == nil {
+			return types.Date(date), location
+		}
+	}
+	return types.Date(date), ""
+}
+
+// DayKey identifies a day's totals: "<date>" for all locations together,
+// "<date>/<location>" for one.
+func DayKey(day types.Date, location string) string {
+	if location == "" {
+		return string(day)
+	}
+	return string(day) + "/" + location
+}
+
+// ofLocation begins the id of a line of one location, behind its day.
+const ofLocation = "l/"
+
+// ProductLineID identifies what a product sold on a day, in a location or in all together;
+// lines without a catalogue product come one per name (api.md, "Product sales row"). The
+// location is escaped: its id may have any character.
+func ProductLineID(r DayRow, location string) string {
+	day := string(r.Date) + "/"
+	if location != "" {
+		day += ofLocation + url.PathEscape(location) + "/"
+	}
+	if r.ProductID != nil {
+		return day + "p/" + shortened(*r.ProductID)
+	}
+	return day + "n/" + shortened(r.Name)
+}
+
+// longName is from where on a name does not identify a line by itself.
+const longName = 512
+
+// shortened is a name that may be of any length, as a part of an id.
+func shortened(name string) string {
+	if len(name) <= longName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
+}
+
+// removeLines adds tombstones for the lines of a location that vanished from the changed days. A
+// day with a line that cannot be identified keeps all its lines: that line may be any of them.
+func (st *Totals) removeLines(ctx context.Context, in *write.Intake, location string, r Answer, changed map[types.Date]uint64, present map[string]bool) error {
+	changed = maps.Clone(changed)
+	for _, row := range r.days {
+		if row.Unplaced {
+			delete(changed, row.Date)
+		}
+	}
+	for _, prefix := range prefixes(changed) {
+		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
+		if err != nil {
+			return fmt.Errorf("live rows of %s: %w", prefix, err)
+		}
+		for _, row := range live {
+			day, of := st.LocationOf(row.ID)
+			if _, ok := changed[day]; ok && of == location && !present[row.ID] {
+				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.At)
+			}
+		}
+	}
+	return nil
+}
+
+// fewDays is up to how many changed days the sink is asked about one by one; above it, month
+// by month.
+const fewDays = 3
+
+func prefixes(changed map[types.Date]uint64) []string {
+	set := map[string]struct{}{}
+	for day := range changed {
+		switch {
+		case len(day) != len(time.DateOnly): // a row that is in quarantine
+		case len(changed) <= fewDays:
+			set[string(day)+"/"] = struct{}{}
+		default:
+			set[string(day[:len("2006-01-")])] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// LivePage is how many live rows are read at a time.
+const LivePage = 10_000
+
+// EachLive calls f with the id of every live line that begins with a prefix, in order.
+func (st *Totals) EachLive(ctx context.Context, prefix string, page int, f func(id string)) error {
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Prefix: prefix, Limit: page}
+	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			f(r.ID)
+		}
+	}
+	return nil
+}
