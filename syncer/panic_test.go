@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -113,6 +116,63 @@ func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 		w.until("both are served", 2*time.Minute, w.filled)
 		if lines := strings.Join(loud(log.take()), "\n"); !strings.Contains(lines, "cannot be served, it is tried again") || !strings.Contains(lines, "r0") {
 			t.Errorf("the log does not name it:\n%s", lines)
+		}
+	})
+}
+
+// A loop that panics at its beginning does so after ever longer pauses.
+func TestALoopThatKeepsPanickingWaits(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 3, Orders: 100}, func(t *testing.T, w *world) {
+		var log logged
+		w.into(&log)
+		w.run()
+		w.until("mirrored", 5*time.Minute, w.filled)
+		log.take()
+		good := w.syncer.timetable()
+		set := func(times schedule.Timetable) {
+			w.syncer.mu.Lock()
+			defer w.syncer.mu.Unlock()
+			w.syncer.times = times
+		}
+		set(schedule.Timetable{}) // which no loop can follow
+		w.syncer.served()[0].wakeLoop()
+		time.Sleep(time.Minute)
+		if n := strings.Count(strings.Join(log.take(), "\n"), "stack="); n == 0 || n > 20 {
+			t.Errorf("%d panics in a minute", n)
+		}
+		set(good)
+		w.until("served again", 10*time.Minute, func() bool { return walked(w.source()) })
+	})
+}
+
+// A new life lists what the last one did, until it has read what is stored: what a sibling does not
+// list any more stays while this one has it.
+func TestANewLifeListsForItsSiblings(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		general, own := allergen("g", "Gluten"), allergen("l", "Lactose")
+		f.rows["/allergens"] = []string{general, own}
+		var narrow atomic.Bool
+		f.answer["/allergens"] = func(out http.ResponseWriter, r *http.Request) bool {
+			if !narrow.Load() || !strings.HasSuffix(r.Header.Get("Authorization"), "kb") {
+				return false
+			}
+			fmt.Fprintf(out, `{"data":[%s]}`, general)
+			return true
+		}
+		w.schedule = Schedule{Incremental: "@every 30s", Snapshots: "@every 5s"}
+		live := func() uint64 {
+			n, err := w.sink.CountLive(t.Context(), sinks.LiveQuery{Table: "allergens", Business: "b1"})
+			must(t, err)
+			return n
+		}
+		w.run(sourceOf("a", "ka"), sourceOf("b", "kb"))
+		w.until("mirrored", 5*time.Minute, func() bool { return live() == 2 })
+		time.Sleep(time.Minute)
+		_ = w.syncer.served()[0].isolated("a test", func() error { panic("broken") })
+		narrow.Store(true)
+		time.Sleep(10 * time.Minute)
+		if n := live(); n != 2 {
+			t.Errorf("%d are live", n)
 		}
 	})
 }

@@ -23,10 +23,9 @@ func (y *Syncer) Reconcile(ctx context.Context, r proof.Request, progress func(p
 	if err := r.Check(); err != nil {
 		return proof.Report{}, err
 	}
-	p, days := proof.NewPass(r), make([]*proof.Shared, len(sources))
-	for i, v := range sources {
-		days[i] = v.current().days
-		p.Add(days[i])
+	p := proof.NewPass(r)
+	for _, v := range sources {
+		p.Add(v.current().days)
 	}
 	var tell func()
 	if progress != nil {
@@ -35,13 +34,10 @@ func (y *Syncer) Reconcile(ctx context.Context, r proof.Request, progress func(p
 	err = y.pass(ctx, sources, pass{
 		atOnce: reconcileAtOnce, held: true, tell: tell, ended: p.Ended,
 		visit: func(ctx context.Context, i int, s *source) error {
-			if s.days != days[i] {
-				return errChanged // since the pass has begun
-			}
 			if err := s.connect(ctx); err != nil {
 				return err
 			}
-			return p.Source(ctx, i)
+			return p.Source(ctx, i, s.days)
 		},
 	})
 	return p.Snapshot(), err

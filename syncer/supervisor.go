@@ -67,8 +67,20 @@ func (v *supervisor) run(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			v.syncer.log.Error("the source cannot be served, it is tried again", "source", v.name, "in", mostPause, "err", err)
 			lifecycle.Pause(ctx, mostPause)
+		default:
+			lifecycle.Pause(ctx, v.pause())
 		}
 	}
+}
+
+// pause is how long the loop waits for its next life: not at all, but after panics.
+func (v *supervisor) pause() time.Duration {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if _, panicked := errors.AsType[panicError](v.life.over()); !panicked {
+		return 0
+	}
+	return pauseAfter(v.name, v.faults+1)
 }
 
 // work does something with the source, in a context that ends with its life, too. A panic ends
@@ -128,8 +140,10 @@ func (v *supervisor) rebuild(ctx context.Context) error {
 	}
 	v.life = newSource(v.syncer, v.cfg, v.together, v.counters)
 	v.together = 1
-	v.life.link.Key.SetShare(v.cfg.BudgetShare)
 	v.life.IdentifyAs(last.Identity()) // for its status and its siblings, until /me has answered
+	for i, st := range v.life.wholes { // what its siblings must not bury
+		st.Inherit(last.wholes[i])
+	}
 	fault, panicked := errors.AsType[panicError](why)
 	if !panicked || time.Since(last.began) > 2*mostPause {
 		v.faults = 0

@@ -38,7 +38,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 			p.Reached(i, s.condition.View().State)
 			return s.verify(ctx, p, i, sel.Streams)
 		},
-		ended: func(i int, _ string, err error) { p.Ended(i, err) },
+		ended: p.Ended,
 	})
 	return p.Report(), err
 }

@@ -47,7 +47,7 @@ func TestTheShareOfARestaurantIsThatOfTheKeysItHas(t *testing.T) {
 		if got := share(); got != 10 {
 			t.Errorf("with both keys %d of the restaurant's 10", got)
 		}
-		b.SetShare(0.8)
+		l.Key("b", 0.8)
 		if got := b.all.share; got != 8 {
 			t.Errorf("share 0.8 of the key's 10 is %d", got)
 		}

@@ -106,15 +106,15 @@ type business struct {
 	timer  *time.Timer
 }
 
-// Key is the budget of the key called name; the first call decides the share, the
-// part of every limit that may be used, in (0,1]; [Key.SetShare] changes it.
+// Key is the budget of the key called name. The last call decides the share, the part of every
+// limit that may be used, in (0,1]. What the key has used stays used.
 func (l *Ledger) Key(name string, share float64) *Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop()
 	if k, ok := l.keys[name]; ok {
-		k.forgotten = false
-		k.business.setLimit(k.business.limit.limit)
+		k.forgotten, k.share = false, validShare(share)
+		k.setLimits(Limits{})
 		return k
 	}
 	k := &Key{ledger: l, name: name, share: validShare(share), began: l.now()}
@@ -176,15 +176,6 @@ func (k *Key) setLimits(limits Limits) {
 	k.heavy.setLimit(limits.HeavyPerMinute, k.share)
 	k.business.setLimit(limits.BusinessPerMinute)
 	k.business.serve()
-}
-
-// SetShare changes the part of every limit that may be used, in (0,1]. What the
-// key has used stays used.
-func (k *Key) SetShare(share float64) {
-	k.ledger.mu.Lock()
-	defer k.ledger.mu.Unlock()
-	k.share = validShare(share)
-	k.setLimits(Limits{})
 }
 
 // FollowProcess notes that a process before this one may have used the key within the last

@@ -27,7 +27,7 @@ type Pass struct {
 	sources   []*passOf
 }
 
-// passOf is the pass of one source. The mu of the pass guards all but shared.
+// passOf is the pass of one source. The mu of the pass guards it.
 type passOf struct {
 	shared  *Shared
 	report  SourceReport
@@ -91,9 +91,11 @@ func (p *Pass) Ended(i int, state string, err error) {
 // Source asks for all days of every totals stream of a source, the newest first, and then
 // looks again at those that differed. Where it is to heal, it ends after the full resync that is
 // owed: it makes that, or waits for the one that a daemon makes.
-func (p *Pass) Source(ctx context.Context, i int) error {
+// d are the days of the source as it is served now.
+func (p *Pass) Source(ctx context.Context, i int, d *Shared) error {
 	o := p.sources[i]
-	on := o.shared.On()
+	p.change(o, func(*SourceReport) { o.shared = d })
+	on := d.On()
 	if len(on) == 0 {
 		return o.shared.noTotals()
 	}

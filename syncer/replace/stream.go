@@ -2,6 +2,7 @@ package replace
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -66,6 +67,16 @@ func (st *Stream) Restore(state sinks.State) {
 		st.stored = stored
 		st.mu.Unlock()
 	}
+}
+
+// Inherit takes over what the stream was known to have in the last life of its source.
+func (st *Stream) Inherit(last *Stream) {
+	last.mu.Lock()
+	stored, doubted := maps.Clone(last.stored), last.doubted
+	last.mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.stored, st.doubted = stored, doubted
 }
 
 // RewriteNext has the next walk write every row, whatever is stored.

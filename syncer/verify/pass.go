@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,11 +63,13 @@ func (p *Pass) Reached(i int, state string) {
 	p.reports[i].State = state
 }
 
-// Ended notes what went wrong with a source, nil for nothing.
-func (p *Pass) Ended(i int, err error) {
+// Ended notes what went wrong with a source, nil for nothing. The state is the source's where it was
+// not reached.
+func (p *Pass) Ended(i int, state string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.reports[i]
+	s.State = cmp.Or(s.State, state)
 	s.Fail(s.State, err)
 }
 
