@@ -60,7 +60,7 @@ func TestADeliveredOrderIsDurable(t *testing.T) {
 		}
 		f.set("/orders", accepted)
 		w.run(w.one())
-		w.until("running", time.Minute, w.filled)
+		w.until("running", 2*time.Minute, w.filled)
 		// After a restart nothing is remembered: the warehouse knows.
 		if what := w.deliver(onlineOrder("o1", "received", "l1", time.Now().Add(-30*time.Minute))); what != DeliveredOlder {
 			t.Errorf("an older one became %d", what)

@@ -168,7 +168,7 @@ func TestTheStoredETagIsSentAfterARestart(t *testing.T) {
 			end()
 			m.asked("l1")
 			w.run(w.one())
-			w.until("running", time.Minute, w.haveMenus(2))
+			w.until("running", 2*time.Minute, w.haveMenus(2))
 			if sent := m.asked("l1"); !slices.Equal(sent, []string{`"l1-1"`}) || w.store.Row("menus", "b1", "l1").Version != version {
 				t.Errorf("asked with %q, version %d and then %d", sent, version, w.store.Row("menus", "b1", "l1").Version)
 			}
@@ -185,7 +185,7 @@ func TestAMenuWhoseVersionWasNotDurableIsAskedForAgain(t *testing.T) {
 		w.crash(100) // the rows survive, their checkpoint does not
 		m.asked("l1")
 		w.run(w.one())
-		w.until("stored", time.Minute, w.haveMenus(2))
+		w.until("stored", 2*time.Minute, w.haveMenus(2))
 		if sent := m.asked("l1"); !slices.Equal(sent, []string{""}) {
 			t.Errorf("asked with %q", sent)
 		}
@@ -209,11 +209,11 @@ func TestAMenuThatGoesBackAfterItsVersionWasLost(t *testing.T) {
 		}
 		m.set("l1", served{etag: `"l1-1"`, body: menu("l1", "10.00")})
 		w.run(w.one())
-		w.until("gone back", time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == menu("l1", "10.00") })
+		w.until("gone back", 2*time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == menu("l1", "10.00") })
 		w.halt()
 		m.asked("l1")
 		w.run(w.one())
-		w.until("running", time.Minute, w.haveMenus(2))
+		w.until("running", 2*time.Minute, w.haveMenus(2))
 		if sent := m.asked("l1"); !slices.Equal(sent, []string{`"l1-1"`}) {
 			t.Errorf("after the next start asked with %q", sent)
 		}
@@ -517,7 +517,7 @@ func TestAMenuThatTheWarehouseHasLost(t *testing.T) {
 		w.store.Lose("menus", "b1", "l1")
 		w.store.Copy("menus", "b1", "l2", "stray")
 		w.run(w.one())
-		w.until("back", time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == menu("l1", "10.00") })
+		w.until("back", 2*time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == menu("l1", "10.00") })
 		if w.store.Row("menus", "b1", "stray").Deleted {
 			t.Error("a stray row went without a full resync")
 		}

@@ -73,14 +73,14 @@ func (v *supervisor) run(ctx context.Context) {
 	}
 }
 
-// pause is how long the loop waits for its next life: not at all, but after panics.
+// pause is how long the loop waits for its next life: not at all, but after a panic that came soon.
 func (v *supervisor) pause() time.Duration {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if _, panicked := errors.AsType[panicError](v.life.over()); !panicked {
 		return 0
 	}
-	return pauseAfter(v.name, v.faults+1)
+	return pauseAfter(v.name, v.faults+1) - time.Since(v.life.began)
 }
 
 // work does something with the source, in a context that ends with its life, too. A panic ends

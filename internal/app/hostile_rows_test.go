@@ -73,10 +73,10 @@ func TestHostileRows(t *testing.T) {
 func (s *siege) quarantines(t *testing.T, row hostileRow) {
 	digits := strings.Repeat("9", 1_000_000)
 	cases := []struct{ name, row, field, reason string }{
-		{"a number of a million digits", row("calories", digits), "calories", "too many digits"},
-		{"money of a million digits", row("price", `"`+digits+`.00"`), "price", "too many digits"},
-		{"an exponent of a million", row("vat_rate", "1e1000000"), "vat_rate", "too many digits"},
-		{"an exponent of 400 million", row("vat_rate", "1E+400000000"), "vat_rate", "too many digits"},
+		{"a number of a million digits", row("calories", digits), "calories", "does not fit in 64 bits"},
+		{"money of a million digits", row("price", `"`+digits+`.00"`), "price", "more than 16 digits before the point"},
+		{"an exponent of a million", row("vat_rate", "1e1000000"), "vat_rate", "more than 28 digits before the point"},
+		{"an exponent of 400 million", row("vat_rate", "1E+400000000"), "vat_rate", "more than 28 digits before the point"},
 		{"a tiny exponent", row("calories", "1E-400000000"), "calories", "want a whole number"},
 		{"a day that is none", row("updated_at", `"2026-02-31T00:00:00Z"`), "updated_at", "no such day"},
 		{"invalid UTF-8", row("name", "\"\xff\xfe\""), "name", "UTF-8"},

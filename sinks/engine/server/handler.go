@@ -138,6 +138,8 @@ func (s *Server) execute(ctx context.Context, a *answer, q *request, c *engine.C
 	}
 	if parsed.Class != engine.Reading {
 		switch {
+		case s.readers == nil && s.onlyReads(q): // in the engine's own words
+			return exception.Readonly("default: Cannot execute query in readonly mode")
 		case s.onlyReads(q): // the engine itself would stop others' statements, and make files in the scratch folder
 			return exception.Readonly("Cannot execute query in readonly mode: only what reads is taken here. Settings stand in the address or behind SETTINGS, the database in the address (database=)")
 		case q.get:
