@@ -55,18 +55,19 @@ func (st *Stream) walkKind() string { return st.Def.Walks()[0] }
 // Restore takes over what the sink has stored about the stream.
 func (st *Stream) Restore(state sinks.State) {
 	st.RestoreStream(state)
+	stored := parts{}
 	for _, cp := range state.Checkpoints {
 		if cp.Stream != st.Def.Name || cp.Walk != st.walkKind() {
 			continue
 		}
-		stored, err := readPosition(cp)
-		if err != nil {
+		var err error
+		if stored, err = readPosition(cp); err != nil {
 			st.Source.Log.Warn("all of it is stored anew", "stream", st.Def.Name, "err", err)
 		}
-		st.mu.Lock()
-		st.stored = stored
-		st.mu.Unlock()
 	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.stored = stored
 }
 
 // Inherit takes over what the stream was known to have in the last life of its source.
