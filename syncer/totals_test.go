@@ -167,7 +167,7 @@ func TestLinesThatVanishFromADayAreBuried(t *testing.T) {
 
 func TestADayThatWasNotAskedForGoesToQuarantine(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		f.set("/sales/products", `{"date":"1990-01-01","product_id":"p","name":"x","category_id":null,"quantity":"1.00","weight_kg":null,"gross":"5.00","line_discounts":"0.00","net":"5.00"}`)
+		f.set("/sales/products", `{"date":"2090-01-01","product_id":"p","name":"x","category_id":null,"quantity":"1.00","weight_kg":null,"gross":"5.00","line_discounts":"0.00","net":"5.00"}`)
 		w.open(w.one())
 		w.once(Selection{Streams: []string{"sales_products"}})
 		if e := w.store.Entries(); len(e) == 0 || e[0].Field != "date" {

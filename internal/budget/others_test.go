@@ -78,8 +78,8 @@ func TestTwoProcessesWithHalfOfAKeyEach(t *testing.T) {
 				var both []*source
 				for range 2 {
 					l := NewLedger(Options{})
-					l.Key("bistro", 0.5)
 					src := newSource(l, service, "bistro")
+					l.Key("bistro", 0.5)
 					src.work(ctx, &group, 6, Backfill, false)
 					src.every(ctx, &group, service.rand, 20*time.Second, single(nil), Fresh)
 					both = append(both, src)
