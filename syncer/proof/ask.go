@@ -126,9 +126,9 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	}
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
-	in.AfterTaken = func() { st.rememberDays(sp, changed) }
+	in.AfterTaken = func() { st.rememberDays(sp.Location, changed) }
 	if st.Def.LinesMayVanish {
-		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
+		if err := st.removeLines(ctx, in, sp.Location, r, changed, present); err != nil {
 			return nil, r, err
 		}
 	}

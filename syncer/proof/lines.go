@@ -88,15 +88,12 @@ func (st *Totals) changedDays(sp Span, r Answer) map[types.Date]uint64 {
 	return sums
 }
 
-// rememberDays notes what has been stored of the days that had changed. Rows of
-// days that were not asked for are in quarantine.
-func (st *Totals) rememberDays(sp Span, changed map[types.Date]uint64) {
+// rememberDays notes what has been stored of the days that had changed.
+func (st *Totals) rememberDays(location string, changed map[types.Date]uint64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for day, sum := range changed {
-		if sp.Covers(day) {
-			st.written[DayKey(day, sp.Location)] = sum
-		}
+		st.written[DayKey(day, location)] = sum
 	}
 }
 
@@ -116,8 +113,7 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[typ
 			continue
 		}
 		if !sp.Covers(row.Date) {
-			// Without an id, so that the proper row of the day is not taken for this one.
-			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
+			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
 			continue
 		}
 		present[id] = true
@@ -188,11 +184,10 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// removeLines adds tombstones for the lines of a location that vanished from the changed days of a
-// span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
-func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64, present map[string]bool) error {
+// removeLines adds tombstones for the lines of a location that vanished from the changed days. A
+// day with a line that cannot be identified keeps all its lines: that line may be any of them.
+func (st *Totals) removeLines(ctx context.Context, in *write.Intake, location string, r Answer, changed map[types.Date]uint64, present map[string]bool) error {
 	changed = maps.Clone(changed)
-	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool { return !sp.Covers(day) })
 	for _, row := range r.days {
 		if row.Unplaced {
 			delete(changed, row.Date)
@@ -205,7 +200,7 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 		}
 		for _, row := range live {
 			day, of := st.LocationOf(row.ID)
-			if _, ok := changed[day]; ok && of == sp.Location && !present[row.ID] {
+			if _, ok := changed[day]; ok && of == location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.At)
 			}
 		}
@@ -221,6 +216,7 @@ func prefixes(changed map[types.Date]uint64) []string {
 	set := map[string]struct{}{}
 	for day := range changed {
 		switch {
+		case len(day) != len(time.DateOnly): // a row that is in quarantine
 		case len(changed) <= fewDays:
 			set[string(day)+"/"] = struct{}{}
 		default:
