@@ -35,9 +35,7 @@ work. A backfill that has not come to its end is waited for, or made, first.
 The orders are walked before and after each question, so that a day that moves is no
 alarm. A day that differs is looked at once more some minutes later. With --heal its
 orders are then fetched anew, those that the service does not have any more are removed,
-and it is compared again; without, it is only reported. What differs still owes a full
-resync of the orders, at most one in 20 hours: it is made, or that of a daemon waited for,
-and the days are compared once more.
+and it is compared again; without, it is only reported.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
@@ -164,11 +162,7 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 		case s.State != "":
 		case s.Backfill != nil:
 			b := s.Backfill
-			text := forecast(b)
-			if b.Walk != sinks.WalkFull {
-				text = "first the backfill: " + text
-			}
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: text})
+			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + forecast(b)})
 		case s.ToHeal > 0:
 			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
 		case s.Steps > 0:
@@ -187,11 +181,7 @@ func comparison(s *syncer.SourceReconcile) string {
 	case s.Asked < s.Steps:
 		return fmt.Sprintf("%s, %s left", text, age(left))
 	case s.ToHeal > 0:
-		text := fmt.Sprintf("healing, %d of %s done", s.HealedDays, phrase.Plural(s.ToHeal, "day"))
-		if left > 0 {
-			text += ", " + age(left) + " left"
-		}
-		return text
+		return healing(s, left)
 	case s.Suspects == 0:
 		return text
 	case time.Until(s.SettlesAt) > 0:
@@ -201,6 +191,18 @@ func comparison(s *syncer.SourceReconcile) string {
 	default:
 		return differing(s.Suspects) + ", asked again now"
 	}
+}
+
+// healing is how far the healing of the days that differ is, in words.
+func healing(s *syncer.SourceReconcile, left time.Duration) string {
+	text := fmt.Sprintf("healing, %d of %s done", s.HealedDays, phrase.Plural(s.ToHeal, "day"))
+	if n := s.StillDiffer; n > 0 {
+		text += fmt.Sprintf(", %d%s still", n, phrase.Verb(n, " differs", " differ"))
+	}
+	if left > 0 {
+		text += ", " + age(left) + " left"
+	}
+	return text
 }
 
 // differing is how many days differ at first sight, in words.

@@ -29,13 +29,7 @@ type debt struct {
 	Once []string `json:"once,omitempty"`
 	// Gained: rows of a location are still to come.
 	Gained bool `json:"gained,omitempty"`
-	// Doubted is when [List.Owe] made it, last.
-	Doubted time.Time `json:"doubted,omitzero"`
 }
-
-// doubtedAgain is how long the rows are not doubted again: a full resync a day is the most that
-// doubts cost.
-const doubtedAgain = 20 * time.Hour
 
 // restoreDebt takes over what is stored; the caller holds the list's lock.
 func (st *List) restoreDebt(cp sinks.Checkpoint) {
@@ -61,35 +55,30 @@ func (st *List) NoteKey(ctx context.Context) {
 		}
 		gained := slices.ContainsFunc(now, func(l string) bool { return !slices.Contains(was.Locations, l) }) ||
 			len(was.Configured) > 0 && (len(configured) == 0 || slices.ContainsFunc(configured, func(l string) bool { return !slices.Contains(was.Configured, l) }))
-		was.Gained = was.version > 0 && (st.awaits() || gained)
-		was.Locations, was.Configured = now, configured
-		return st.owe(ctx, was)
+		return st.owe(ctx, was.version > 0 && (st.awaits() || gained))
 	})
 	if err != nil && ctx.Err() == nil {
 		st.Source.Log.Error("store the locations of a stream", "stream", st.Def.Name, "err", err)
 	}
 }
 
-// Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt;
-// one in [doubtedAgain], and none where one is owed. One under way begins anew. The locations stay
-// those that the rows were walked for, so that NoteKey still finds a change of them.
+// Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt.
+// One under way begins anew.
 func (st *List) Owe(ctx context.Context) error {
 	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
-		owed, _ := st.owes()
-		now := st.Source.WallClock().UTC()
-		if ago := now.Sub(owed.Doubted); st.Indebted() || 0 <= ago && ago < doubtedAgain {
+		if st.Indebted() {
 			return nil
 		}
-		owed.Gained, owed.Doubted = st.awaits(), now
-		return st.owe(ctx, owed)
+		return st.owe(ctx, st.awaits())
 	})
 }
 
-// owe stores the debt, of a full resync that has not begun. It does not wait until that is
-// durable: whatever walks hand over later is not so before. The caller holds st.owing.
-func (st *List) owe(ctx context.Context, now debt) error {
-	now.version = st.Source.Versions.Take(1)
-	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(now.Once, now.Locations))))
+// owe stores the debt. It does not wait until that is durable: whatever walks hand over later
+// is not so before. The caller holds st.owing.
+func (st *List) owe(ctx context.Context, gained bool) error {
+	was, _ := st.owes()
+	now := debt{version: st.Source.Versions.Take(1), Locations: st.locations(), Configured: st.configured(), Gained: gained}
+	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(was.Once, now.Locations))))
 	text, err := json.Marshal(now)
 	if err != nil {
 		return fmt.Errorf("the locations of %s: %w", st.Def.Name, err)

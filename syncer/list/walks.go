@@ -172,8 +172,7 @@ func (st *List) beginBackfill(ctx context.Context) error {
 	if !cp.StartedAt.IsZero() {
 		return nil
 	}
-	was, _ := st.owes()
-	if err := st.owe(ctx, debt{Locations: st.locations(), Configured: st.configured(), Once: was.Once}); err != nil {
+	if err := st.owe(ctx, false); err != nil {
 		return err
 	}
 	cp.StartedAt, cp.Since = st.Source.ServiceNow().UTC(), st.Def.BackfillSince

@@ -1,4 +1,4 @@
-package proof
+package reconcile
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
@@ -56,7 +57,7 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
+func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = &reported{figures: dayFigures{}}
@@ -94,7 +95,7 @@ func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
 
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
-func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
+func (st *Proofs) reportTotals(ctx context.Context, sp totals.Span, answer totals.Report, days map[types.Date]*reported) error {
 	stated := &reported{figures: dayFigures{}}
 	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
 		return nil
@@ -114,7 +115,7 @@ func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	if in.Drifted(items, DayKey(sp.From, sp.Location), answer.At); in.Empty() {
+	if in.Drifted(items, totals.DayKey(sp.From, sp.Location), answer.At); in.Empty() {
 		return nil
 	}
 	return st.Writer.Store(ctx, in)
@@ -345,12 +346,17 @@ func lineFigure(name string) (line, figure string) {
 	return name[:at], name[at+len(": "):]
 }
 
-// gapHash is a hash of service minus mirror, by figure: figures may move on both sides alike.
-func gapHash(seed maphash.Seed, all []sinks.Difference) (sum uint64) {
+// sameGap is true when two comparisons show the same difference: figures may have
+// moved on both sides alike.
+func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
+
+// gaps are service minus mirror, by figure.
+func gaps(all []sinks.Difference) map[string]string {
+	by := map[string]string{}
 	for _, d := range all {
-		sum += maphash.Comparable(seed, [2]string{d.Figure, gapOf(d).RatString()})
+		by[d.Figure] = gapOf(d).RatString()
 	}
-	return sum | 1
+	return by
 }
 
 // gapOf is service minus mirror; both are decimals, as [dayFigures] takes no others.
