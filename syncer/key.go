@@ -137,7 +137,7 @@ func (s *source) tryChangedKey(ctx context.Context) {
 	}
 	defer s.opening.Release()
 	if err := s.askKey(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Debug("the changed key does not do", "err", err)
+		s.Log.Debug("the changed key is refused", "err", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// pass is what is done with each of some sources, for whoever waits for it.
+// pass is one visit of each of some sources.
 type pass struct {
 	atOnce int    // sources at the same time
 	held   bool   // a source is visited only while this process holds it

@@ -1,7 +1,7 @@
 // Package personal decides what is kept of the people who order online (DESIGN R14).
 //
 // Contents: which fields of an order say something of a person, and what takes their place. It
-// imports nothing of ours, so that whoever asks the API can use it before anybody else sees an
+// imports nothing of ours, so that the client of the API can use it before anything else sees an
 // order.
 //
 // # What holds

@@ -53,7 +53,7 @@ func TestMemoryOfTheEngine(t *testing.T) {
 	}
 }
 
-// More memory makes larger INSERTs, but none that the engine's own limit has no room for.
+// More memory makes larger INSERTs, up to what the engine's own limit can hold.
 func TestMemoryOfTheQueue(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {

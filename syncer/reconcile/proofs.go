@@ -68,7 +68,7 @@ func (st *Proofs) tasks() []stream.Task {
 	deep.Owed = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return (j == st.Def.Job || st.Source.Timetable().Off(st.Def.Job)) && st.Deep.owed()
 	}
-	return []stream.Task{recent, deep, {Slot: st.Guard}} // questions, whoever asks them
+	return []stream.Task{recent, deep, {Slot: st.Guard}} // questions, of passes too
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.

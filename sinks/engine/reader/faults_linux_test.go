@@ -10,35 +10,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 )
 
-// logged is a log that a test reads.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // What a reader makes the engine write reaches neither the daemon's log nor what the daemon
 // takes for words of the program: settings that name files open none of its outputs.
 func TestReadersWriteIntoNoLog(t *testing.T) {
-	log := &logged{}
+	log := &polling.Text{}
 	w := newWorldLogging(t, log)
 	before := processes(t, w.writer.Path())
 	line := `{"level":"ERROR","msg":"forged","source":"x"}`
