@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -98,16 +100,20 @@ func start(ctx context.Context, r *report) error {
 				return err
 			}
 			var ready, answers time.Duration
-			err := until(ctx, time.Minute, 10*time.Millisecond, func() (bool, error) {
-				if ready == 0 && ask(ctx, http.MethodGet, "http://"+d.web+"/readyz", "", func(io.Reader) error { return nil }) == nil {
-					ready = time.Since(began)
-				}
-				if _, err := d.number(ctx, "SELECT count() FROM larder.sales_orders"); answers == 0 && err == nil {
-					answers = time.Since(began)
-				}
-				return ready > 0 && answers > 0, nil
-			})
-			if err != nil {
+			both, ctx := errgroup.WithContext(ctx)
+			for took, done := range map[*time.Duration]func() bool{
+				&ready: func() bool {
+					return ask(ctx, http.MethodGet, "http://"+d.web+"/readyz", "", func(io.Reader) error { return nil }) == nil
+				},
+				&answers: func() bool { _, err := d.number(ctx, "SELECT count() FROM larder.sales_orders"); return err == nil },
+			} {
+				both.Go(func() error {
+					err := until(ctx, time.Minute, 10*time.Millisecond, func() (bool, error) { return done(), nil })
+					*took = time.Since(began)
+					return err
+				})
+			}
+			if err := both.Wait(); err != nil {
 				return err
 			}
 			r.row("start to ready; to the first answer to a reader", "%.2f s; %.2f s", ready.Seconds(), answers.Seconds())

@@ -131,7 +131,6 @@ func readingConn(ctx context.Context, of *server.Server) (conn driver.Conn, end 
 	if err != nil {
 		return nil, nil, err
 	}
-	<-supervisor.Ready()
 	front, err := server.ListenReaders(ctx, "127.0.0.1:0", "", "", supervisor, slog.Default())
 	if err != nil {
 		return nil, nil, errors.Join(err, supervisor.Close())

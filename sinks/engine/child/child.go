@@ -38,6 +38,8 @@ const (
 	// StartTime is how long a start may take: the engine may have many parts to load.
 	StartTime = 10 * time.Minute
 	endTime   = 15 * time.Second // in which it has to end when it is told to
+	// stoppedLook is how often the program is looked at. One that is stopped at two looks is killed.
+	stoppedLook = 500 * time.Millisecond
 )
 
 // Options say which program to start, and for what.
@@ -109,7 +111,28 @@ func start(o Options) (*Process, <-chan string, error) {
 		defer closeAll(ours)
 		p.run(ours[1], ours[2], theirs, lines, begun)
 	}()
-	return p, lines, <-begun
+	if err = <-begun; err == nil {
+		go p.endStopped()
+	}
+	return p, lines, err
+}
+
+// endStopped kills the program when something has stopped it (SIGSTOP): it would answer nobody.
+// It looks twice, since what has stopped this process as well may have both go on.
+func (p *Process) endStopped() {
+	for before := false; ; {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(stoppedLook):
+		}
+		now := stopped(p.PID())
+		if before && now {
+			p.said.log.Error("the engine's program was stopped by a signal; it is ended", "pid", p.PID())
+			p.Kill()
+		}
+		before = now
+	}
 }
 
 // sockets are the two ends of connections between this process and the program. A pipe would be

@@ -14,9 +14,9 @@ import (
 const engineCommand = "engine"
 
 // Reading serves the reading interface of an engine's databases until the test ends, as the
-// daemon does (warehouse.http_listen), and returns its address once it answers. The databases
-// with _raw behind their names are hidden. What is in the tables by then is seen at once,
-// what comes later within some two seconds.
+// daemon does (warehouse.http_listen), and returns its address. The databases with _raw behind
+// their names are hidden. What is in the tables at the first question is seen at once, what
+// comes later within some two seconds.
 func Reading(t testing.TB, of *server.Server, databases ...string) (address string) {
 	t.Helper()
 	var hidden []string
@@ -35,11 +35,6 @@ func Reading(t testing.TB, of *server.Server, databases ...string) (address stri
 			t.Error(err)
 		}
 	})
-	select {
-	case <-supervisor.Ready():
-	case <-t.Context().Done():
-		t.Fatal("the reader does not answer")
-	}
 	readers, err := server.ListenReaders(t.Context(), "127.0.0.1:0", "", "", supervisor, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

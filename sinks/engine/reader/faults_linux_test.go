@@ -9,8 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/sinks/engine/reader"
@@ -47,6 +51,55 @@ func TestATableThatCannotBeFollowed(t *testing.T) {
 	if problem := w.reader.Problem(); problem != "" {
 		t.Errorf("problem: %s", problem)
 	}
+}
+
+// A program is started by the first question, ended when nobody has asked for a while, and
+// started again by the next. One that is stopped is replaced.
+func TestAReaderRunsWhileSomebodyAsks(t *testing.T) {
+	w := newIdleWorld(t, time.Second)
+	running := func() int { return len(processes(t, w.writer.Path())) }
+	if n := running(); n > 0 {
+		t.Fatalf("%d processes, and nobody has asked", n)
+	}
+	w.write(insertOrders(3))
+	for range 2 {
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				if status, answer, _ := w.ask("SELECT count() FROM sales_orders", ""); status != http.StatusOK || answer != "3" {
+					t.Errorf("a question, and no process: %d %q", status, answer)
+				}
+			})
+		}
+		all.Wait()
+		if n := running(); n != 1 {
+			t.Errorf("%d processes", n)
+		}
+		polling.Until(t, "the process ends", func() bool { return running() == 0 })
+	}
+	if status, answer, _ := w.ask("SELECT sleep(2)", ""); status != http.StatusOK {
+		t.Errorf("a statement that takes longer: %d %q", status, answer)
+	}
+	if n := w.reader.Ends(); n > 0 {
+		t.Errorf("the process has ended %d times by itself", n)
+	}
+}
+
+// A reading process that something has stopped is ended, and another answers.
+func TestAReaderIsStopped(t *testing.T) {
+	w := newWorld(t)
+	w.soon("SELECT 1", "1")
+	pid, err := strconv.Atoi(processOfReader(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	polling.Until(t, "another process answers", func() bool {
+		status, _, _ := w.ask("SELECT 1", "")
+		return status == http.StatusOK && processOfReader(t) != strconv.Itoa(pid)
+	})
 }
 
 // However often the writer's tables change, few processes run: each has all of the memory

@@ -45,6 +45,19 @@ func newWorld(t testing.TB) *world {
 
 func newWorldLogging(t testing.TB, log io.Writer) *world {
 	t.Helper()
+	w := worldOf(t, log, reader.Start)
+	w.soon("SELECT 1", "1")
+	return w
+}
+
+// newIdleWorld has a reader that ends when it was not asked for a while.
+func newIdleWorld(t testing.TB, idle time.Duration) *world {
+	t.Helper()
+	return worldOf(t, t.Output(), func(o reader.Options) (*reader.Supervisor, error) { return reader.StartIdle(o, idle) })
+}
+
+func worldOf(t testing.TB, log io.Writer, start func(reader.Options) (*reader.Supervisor, error)) *world {
+	t.Helper()
 	ctx := t.Context()
 	w := &world{t: t}
 	var err error
@@ -60,7 +73,7 @@ func newWorldLogging(t testing.TB, log io.Writer) *world {
 	if err := w.sink.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w.reader, err = reader.Start(reader.Options{
+	w.reader, err = start(reader.Options{
 		Log:    slog.New(slog.NewTextHandler(log, nil)),
 		Orders: reader.Orders{Mirror: engine.MirrorOptions{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}, Zone: "Europe/Bucharest"},
 	})
@@ -68,7 +81,6 @@ func newWorldLogging(t testing.TB, log io.Writer) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.must(w.reader.Close()) })
-	<-w.reader.Ready()
 	front := httptest.NewServer(w.reader)
 	t.Cleanup(front.Close)
 	w.url = front.URL

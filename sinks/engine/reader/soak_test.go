@@ -84,7 +84,6 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer supervisor.Close()
-	<-supervisor.Ready()
 	front := httptest.NewServer(supervisor)
 	defer front.Close()
 	exec := func(sql string) {

@@ -38,25 +38,29 @@ const (
 	mostStrikes = 3
 	banTime     = time.Minute
 	leftTime    = 10 * time.Second // in which a statement that was not answered whole may still end the program
+	idleTime    = 10 * time.Minute // without a request, after which the program ends
 )
 
-// Supervisor keeps one reader running and hands requests to it.
+// Supervisor runs one reader while somebody asks, and hands requests to it.
 type Supervisor struct {
 	o        Options
-	dir      string   // of the scratch folders
-	lock     *os.File // says that dir is in use
+	idle     time.Duration // see idleTime
+	dir      string        // of the scratch folders
+	lock     *os.File      // says that dir is in use
 	started  int
 	leaving  *process // that another has taken the place of; it may have ended
 	stop     context.CancelFunc
 	stopped  context.Context
 	running  sync.WaitGroup
 	renewals *rate.Limiter
+	wanted   chan struct{} // somebody asks, and no program runs
 	renew    chan struct{} // another program should take the place of the one that runs
-	ready    chan struct{} // closed when the first answers
 
 	mu      sync.Mutex
-	current *process  // nil while there is none
-	again   time.Time // when another is started, while there is none
+	current *process      // nil while there is none
+	resting chan struct{} // closed when a program was started, well or not; nil but from a rest to then
+	asked   time.Time     // the last request
+	again   time.Time     // when another is started, while there is none
 	ends    child.Ends
 	failure error // why the last start failed; nil: it did not
 	strikes map[netip.Prefix][]time.Time
@@ -77,23 +81,24 @@ type asking struct {
 	since time.Time
 }
 
-// Start starts the program and keeps it running, until Close.
-func Start(o Options) (*Supervisor, error) {
+// Start has the program started by the first request, and ended when there is none for ten
+// minutes, until Close.
+func Start(o Options) (*Supervisor, error) { return start(o, idleTime) }
+
+func start(o Options, idle time.Duration) (*Supervisor, error) {
 	dir, lock, err := scratchIn(o.Orders.Mirror.Writer)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the reader: %w", err)
 	}
 	s := &Supervisor{
-		o: o, dir: dir, lock: lock, strikes: map[netip.Prefix][]time.Time{}, renew: make(chan struct{}, 1), ready: make(chan struct{}),
+		o: o, idle: idle, dir: dir, lock: lock, strikes: map[netip.Prefix][]time.Time{},
+		wanted: make(chan struct{}, 1), renew: make(chan struct{}, 1), resting: make(chan struct{}),
 		ends: child.Ends{Longest: longPause}, renewals: rate.NewLimiter(rate.Every(renewPause), renewals),
 	}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	s.running.Go(s.supervise)
 	return s, nil
 }
-
-// Ready is closed when the program has answered for the first time.
-func (s *Supervisor) Ready() <-chan struct{} { return s.ready }
 
 // Close ends the program.
 func (s *Supervisor) Close() error {
@@ -125,19 +130,34 @@ func (s *Supervisor) Problem() string {
 	return ""
 }
 
-// supervise starts the program, and again when it ends, until Close. One that ends again and
-// again waits for longer.
+// supervise runs the program while somebody asks, until Close.
 func (s *Supervisor) supervise() {
-	p, begun := s.begin(), time.Now()
-	if p != nil {
-		close(s.ready)
+	for {
+		select {
+		case <-s.stopped.Done():
+			return
+		case <-s.wanted:
+			s.keep(s.begin())
+		}
 	}
-	for p != nil {
+}
+
+// keep keeps a program running, and another when it ends, until nobody asks. One that ends
+// again and again waits for longer.
+func (s *Supervisor) keep(p *process) {
+	look := time.NewTicker(s.idle / 10)
+	defer look.Stop()
+	for begun := time.Now(); p != nil; {
 		select {
 		case <-s.stopped.Done():
 			s.put(nil)
 			p.Kill()
 			return
+		case <-look.C:
+			if s.rest() {
+				p.Kill()
+				return
+			}
 		case <-s.renew:
 			if turn := s.renewals.Reserve(); turn.Delay() > 0 {
 				time.AfterFunc(turn.Delay(), s.stale)
@@ -156,6 +176,19 @@ func (s *Supervisor) supervise() {
 			p, begun = s.begin(), time.Now()
 		}
 	}
+}
+
+// rest reports whether nobody has asked for long. From then on the next request has the
+// program started.
+func (s *Supervisor) rest() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.current.asked) > 0 || time.Since(s.asked) < s.idle {
+		return false
+	}
+	s.current, s.resting = nil, make(chan struct{})
+	s.o.Log.Debug("reader: nobody asks; the process ends")
+	return true
 }
 
 // ended notes an end, or a start that failed. It returns the pause before the next start.
@@ -221,6 +254,19 @@ func (s *Supervisor) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure = err
+	s.wake()
+}
+
+// wake has those go on who wait for a program since none ran. The caller holds mu.
+func (s *Supervisor) wake() {
+	if s.resting != nil {
+		close(s.resting)
+		s.resting = nil
+	}
+	select {
+	case <-s.wanted: // of who asked meanwhile
+	default:
+	}
 }
 
 // stale has the program renewed.
@@ -237,6 +283,7 @@ func (s *Supervisor) put(p *process) {
 	s.current = p
 	if p != nil {
 		s.failure = nil
+		s.wake()
 	}
 }
 
@@ -328,13 +375,27 @@ func (s *Supervisor) banned(from netip.Prefix) time.Duration {
 	return banTime - time.Since(recent[len(recent)-1])
 }
 
-// take notes a request with the program that is to answer it; nil: it is not answered, but
-// refused for a while.
-func (s *Supervisor) take(a *asking) (p *process, wait time.Duration, why string) {
+// take notes a request with the program that is to answer it, once it was started; nil: it is
+// not answered, but refused for a while.
+func (s *Supervisor) take(ctx context.Context, a *asking) (p *process, wait time.Duration, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if wait := s.banned(a.from); wait > 0 {
 		return nil, wait, "Statements of this address have ended the reading process several times within a minute"
+	}
+	s.asked = time.Now()
+	if resting := s.resting; resting != nil {
+		select {
+		case s.wanted <- struct{}{}:
+		default: // somebody else asked
+		}
+		s.mu.Unlock()
+		select {
+		case <-resting:
+		case <-ctx.Done():
+		case <-s.stopped.Done():
+		}
+		s.mu.Lock()
 	}
 	if s.current == nil {
 		return nil, max(time.Second, time.Until(s.again)), "The reading process is being started again"
@@ -347,7 +408,7 @@ func (s *Supervisor) take(a *asking) (p *process, wait time.Duration, why string
 // ServeHTTP hands a request on. Who may ask has been checked.
 func (s *Supervisor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := &asking{from: inbound.AddressOf(r.RemoteAddr), since: time.Now()}
-	p, wait, why := s.take(a)
+	p, wait, why := s.take(r.Context(), a)
 	if p == nil {
 		refuseFor(w, wait, why)
 		return

@@ -1,7 +1,6 @@
 package writer_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -297,29 +296,41 @@ func TestTheEngineIsFull(t *testing.T) {
 	inserts.Wait()
 }
 
-// An engine that does not answer any more is replaced.
+// An engine that does not answer any more is replaced: within seconds when it is stopped, else
+// after its silence.
 func TestTheEngineHangs(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	var log bytes.Buffer
-	o := optionsFor(dir)
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
-	w, err := writer.OpenImpatient(t.Context(), o, 2*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn := connect(t, w)
-	exec(t, conn, "SELECT 1")
-	pid := w.PID()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	// It may still answer once: a process does not stop at the very moment it is told to.
-	polling.Until(t, "the engine that hangs is replaced", func() bool { return conn.Exec(t.Context(), "SELECT 1") == nil && !alive(pid) })
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(log.String(), "does not answer any more") {
-		t.Errorf("the log says nothing of it: %s", &log)
+	for name, c := range map[string]struct {
+		silence time.Duration
+		hang    func(pid int, dir string) error
+		log     string
+	}{
+		"stopped":      {time.Hour, func(pid int, _ string) error { return syscall.Kill(pid, syscall.SIGSTOP) }, "stopped by a signal"},
+		"out of reach": {2 * time.Second, func(_ int, dir string) error { return os.Remove(filepath.Join(dir, "larder.sock")) }, "does not answer any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			var log polling.Text
+			o := optionsFor(dir)
+			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+			w, err := writer.OpenImpatient(t.Context(), o, c.silence)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn := connect(t, w)
+			exec(t, conn, "SELECT 1")
+			pid := w.PID()
+			if err := c.hang(pid, dir); err != nil {
+				t.Fatal(err)
+			}
+			// It may still answer once: a process does not stop at the very moment it is told to.
+			polling.Until(t, "the engine that hangs is replaced", func() bool { return conn.Exec(t.Context(), "SELECT 1") == nil && !alive(pid) })
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+			if !strings.Contains(log.String(), c.log) {
+				t.Errorf("the log does not say %q: %s", c.log, log.String())
+			}
+		})
 	}
 }
 

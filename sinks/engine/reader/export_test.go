@@ -1,0 +1,6 @@
+package reader
+
+import "time"
+
+// StartIdle is Start with another time without a request after which the program ends.
+func StartIdle(o Options, idle time.Duration) (*Supervisor, error) { return start(o, idle) }
