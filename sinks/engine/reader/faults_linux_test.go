@@ -85,6 +85,30 @@ func TestAReaderRunsWhileSomebodyAsks(t *testing.T) {
 	}
 }
 
+// What kept a process from being renewed is forgotten when nobody asks any more.
+func TestAReaderThatCouldNotBeRenewedRests(t *testing.T) {
+	w := newIdleWorld(t, 3*time.Second)
+	w.soon("SELECT 1", "1")
+	readers, err := filepath.Glob(filepath.Join(w.writer.Path(), "readers", "*"))
+	if err != nil || len(readers) != 1 {
+		t.Fatalf("folders of readers: %v, %v", readers, err)
+	}
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(readers[0], away); err != nil {
+		t.Fatal(err)
+	}
+	w.write("CREATE OR REPLACE VIEW larder.changing AS SELECT 1 AS x")
+	polling.Until(t, "the problem is known", func() bool { return w.reader.Problem() != "" })
+	if err := os.Rename(away, readers[0]); err != nil {
+		t.Fatal(err)
+	}
+	polling.Until(t, "the problem is over", func() bool { return w.reader.Problem() == "" })
+	if n := len(processes(t, w.writer.Path())); n > 0 {
+		t.Errorf("%d processes, and nobody asks", n)
+	}
+	w.soon("SELECT x FROM changing", "1")
+}
+
 // A reading process that something has stopped is ended, and another answers.
 func TestAReaderIsStopped(t *testing.T) {
 	w := newWorld(t)
@@ -115,6 +139,7 @@ func TestFewReadersRun(t *testing.T) {
 		}) {
 			t.Fatal("the process was not replaced")
 		}
+		w.soon("SELECT x FROM changing", strconv.Itoa(i))   // else it may have what comes next
 		if n := len(processes(t, w.writer.Path())); n > 3 { // one that answers, one that leaves, one that starts
 			t.Errorf("%d processes of readers", n)
 		}

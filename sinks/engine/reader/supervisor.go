@@ -39,6 +39,7 @@ const (
 	banTime     = time.Minute
 	leftTime    = 10 * time.Second // in which a statement that was not answered whole may still end the program
 	idleTime    = 10 * time.Minute // without a request, after which the program ends
+	startWait   = 20 * time.Second // that a request waits for a start: less than its body may take to arrive
 )
 
 // Supervisor runs one reader while somebody asks, and hands requests to it.
@@ -59,7 +60,7 @@ type Supervisor struct {
 	mu      sync.Mutex
 	current *process      // nil while there is none
 	resting chan struct{} // closed when a program was started, well or not; nil but from a rest to then
-	asked   time.Time     // the last request
+	asked   time.Time     // the last request, or its end
 	again   time.Time     // when another is started, while there is none
 	ends    child.Ends
 	failure error // why the last start failed; nil: it did not
@@ -137,6 +138,10 @@ func (s *Supervisor) supervise() {
 		case <-s.stopped.Done():
 			return
 		case <-s.wanted:
+			select {
+			case <-s.renew: // what starts now is new
+			default:
+			}
 			s.keep(s.begin())
 		}
 	}
@@ -186,7 +191,7 @@ func (s *Supervisor) rest() bool {
 	if len(s.current.asked) > 0 || time.Since(s.asked) < s.idle {
 		return false
 	}
-	s.current, s.resting = nil, make(chan struct{})
+	s.current, s.resting, s.failure = nil, make(chan struct{}), nil // the next start has its own
 	s.o.Log.Debug("reader: nobody asks; the process ends")
 	return true
 }
@@ -392,6 +397,7 @@ func (s *Supervisor) take(ctx context.Context, a *asking) (p *process, wait time
 		s.mu.Unlock()
 		select {
 		case <-resting:
+		case <-time.After(startWait):
 		case <-ctx.Done():
 		case <-s.stopped.Done():
 		}
@@ -418,6 +424,7 @@ func (s *Supervisor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer s.mu.Unlock()
 		delete(p.asked, a)
 		p.requests.Done()
+		s.asked = time.Now()
 	}
 	answered := false
 	defer func() {

@@ -304,8 +304,8 @@ func TestTheEngineHangs(t *testing.T) {
 		hang    func(pid int, dir string) error
 		log     string
 	}{
-		"stopped":      {time.Hour, func(pid int, _ string) error { return syscall.Kill(pid, syscall.SIGSTOP) }, "stopped by a signal"},
-		"out of reach": {2 * time.Second, func(_ int, dir string) error { return os.Remove(filepath.Join(dir, "larder.sock")) }, "does not answer any more"},
+		"stopped": {time.Hour, func(pid int, _ string) error { return syscall.Kill(pid, syscall.SIGSTOP) }, "stopped by a signal"},
+		"silent":  {2 * time.Second, func(_ int, dir string) error { return silence(t, filepath.Join(dir, "larder.sock")) }, "does not answer any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
@@ -332,6 +332,21 @@ func TestTheEngineHangs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silence puts in a socket's place one that takes connections and answers nothing.
+func silence(t *testing.T, path string) error {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	t.Cleanup(func() { _ = listener.Close() })
+	return nil
 }
 
 // However its starter ends, the engine ends with it, also when it hangs, and who is left
