@@ -9,8 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -41,7 +40,7 @@ reached.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Backup(cmd.Context(), args[0], base, progress)
-				return fmt.Sprintf("Backed up %s to %s: %s.", phrase.Plural(m.Rows, "row"), visible.Text(args[0]), config.Size(m.Bytes)), err
+				return fmt.Sprintf("Backed up %s to %s: %s.", text.Plural(m.Rows, "row"), text.Visible(args[0]), config.Size(m.Bytes)), err
 			})
 		},
 	}
@@ -68,7 +67,7 @@ reached.`,
 			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Restore(cmd.Context(), args[0], progress)
 				return fmt.Sprintf("Restored %s to %s, as they were at %s; larder run goes on from there.",
-					phrase.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), m.MadeAt.Format(time.RFC3339)), err
+					text.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), m.MadeAt.Format(time.RFC3339)), err
 			})
 		},
 	}
@@ -98,16 +97,16 @@ func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
 	return func(p app.BackupProgress) {
 		amount := func(n uint64) string { return config.Size(int64(n)) }
 		if p.Doing == "restore" {
-			amount = func(n uint64) string { return phrase.Plural(n, "file") }
+			amount = func(n uint64) string { return text.Plural(n, "file") }
 		}
-		text := amount(p.Done)
+		done := amount(p.Done)
 		if p.Of > 0 {
-			text += " of " + amount(p.Of)
+			done += " of " + amount(p.Of)
 			if p.Done > 0 {
 				left := time.Duration(float64(time.Since(began)) * (float64(p.Of)/float64(min(p.Done, p.Of)) - 1))
-				text += ", " + age(left) + " left"
+				done += ", " + age(left) + " left"
 			}
 		}
-		show.tell([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: text}}, 1)
+		show.tell([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}}, 1)
 	}
 }

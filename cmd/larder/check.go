@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 func checkCommand(g *globals) *cobra.Command {
@@ -26,9 +26,9 @@ each key is asked about once.`,
 				return err
 			}
 			return a.Check(cmd.Context(), func(f check.Finding) {
-				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), visible.Text(f.Text))
+				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), text.Visible(f.Text))
 				if f.Advice != "" {
-					fmt.Fprintf(g.out, "  → %s\n", visible.Text(f.Advice))
+					fmt.Fprintf(g.out, "  → %s\n", text.Visible(f.Advice))
 				}
 			})
 		},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -79,7 +79,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	}
 	o.Past = func(days int) {
 		show.note(fmt.Sprintf("The service shows stock, prices, menus and sold-out products only as they are now. So that they have a history, Larder first mirrors them as they were on %s. The sales of %s follow.",
-			phrase.Plural(days, "past day"), phrase.Plural(o.Days, "day")))
+			text.Plural(days, "past day"), text.Plural(o.Days, "day")))
 	}
 	o.Progress = show.update
 	o.Ready = func(i demo.Info) {
@@ -89,7 +89,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	if err := warehouse.Confinable(); err != nil {
 		show.note(fmt.Sprintf("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err))
 	}
-	show.note(fmt.Sprintf("Starting %s, a database and Larder. This takes some seconds.", phrase.Plural(o.Restaurants, "invented restaurant")))
+	show.note(fmt.Sprintf("Starting %s, a database and Larder. This takes some seconds.", text.Plural(o.Restaurants, "invented restaurant")))
 	return demo.Run(cmd.Context(), o)
 }
 
@@ -106,10 +106,10 @@ func printDemo(w io.Writer, i demo.Info, once bool) {
 	}
 	refused := "none of them as too many"
 	if limited > 0 {
-		refused = phrase.Count(limited) + " of them as too many (429)"
+		refused = text.Count(limited) + " of them as too many (429)"
 	}
-	fmt.Fprintf(w, "\n%s", wrap(fmt.Sprintf("Larder has mirrored %s of %s in %s, with %s. The service refused %s.", phrase.Plural(rows, "row"), phrase.Plural(len(i.Status.Sources), "restaurant"),
-		i.Took.Round(100*time.Millisecond), phrase.Plural(requests, "request"), refused), "", widthOf(w)))
+	fmt.Fprintf(w, "\n%s", wrap(fmt.Sprintf("Larder has mirrored %s of %s in %s, with %s. The service refused %s.", text.Plural(rows, "row"), text.Plural(len(i.Status.Sources), "restaurant"),
+		i.Took.Round(100*time.Millisecond), text.Plural(requests, "request"), refused), "", widthOf(w)))
 	printDemoProof(w, i.Proof)
 	if once {
 		return
@@ -138,21 +138,21 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	}
 	drift, missing := r.Drift(), r.Unproven()
 	all := equal + moving + drift + missing
-	text := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
+	proof := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
 	if equal == all {
-		text += "all " + phrase.Plural(all, "comparison") + phrase.Verb(all, " is", " are") + " equal"
+		proof += "all " + text.Plural(all, "comparison") + text.Verb(all, " is", " are") + " equal"
 	} else {
-		text += phrase.Count(equal) + " of " + phrase.Plural(all, "comparison") + phrase.Verb(equal, " is", " are") + " equal"
+		proof += text.Count(equal) + " of " + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
 	}
 	for _, other := range []struct {
 		n    uint64
 		what string
-	}{{drift, phrase.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
+	}{{drift, text.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
 		if other.n > 0 {
-			text += ", " + phrase.Count(other.n) + " " + other.what
+			proof += ", " + text.Count(other.n) + " " + other.what
 		}
 	}
-	fmt.Fprint(w, wrap(text+".", "", widthOf(w)))
+	fmt.Fprint(w, wrap(proof+".", "", widthOf(w)))
 }
 
 // self is how to call this program from here.

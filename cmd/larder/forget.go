@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -92,14 +91,14 @@ func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time
 	if len(report.Orders)+report.Entries == 0 {
 		p.sentence("Nothing is stored of that customer.\n")
 	} else {
-		p.sentence("Erased the customer of %s%s.\n", phrase.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
+		p.sentence("Erased the customer of %s%s.\n", text.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
 	}
 	for _, id := range report.Orders {
-		p.printf("  %s\n", visible.Text(id))
+		p.printf("  %s\n", text.Visible(id))
 	}
 	if report.Detached > 0 {
 		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.\n",
-			phrase.Plural(report.Detached, "part"), phrase.Verb(report.Detached, " lies", " lie"))
+			text.Plural(report.Detached, "part"), text.Verb(report.Detached, " lies", " lie"))
 	}
 	return p.err
 }
@@ -108,5 +107,5 @@ func quarantinedToo(entries int) string {
 	if entries == 0 {
 		return ""
 	}
-	return " and of " + phrase.Plural(entries, "row") + " in quarantine"
+	return " and of " + text.Plural(entries, "row") + " in quarantine"
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -98,7 +97,7 @@ func roomFor(out io.Writer) int {
 // lines is where log lines go, so that they do not tear the bars.
 func (p *progress) lines() io.Writer {
 	if p.group != nil {
-		return visible.NewWriter(aboveBars{p.group, unescaped(p.out)})
+		return text.NewWriter(aboveBars{p.group, unescaped(p.out)})
 	}
 	return p.out
 }
@@ -150,7 +149,7 @@ func (p *progress) tell(walks []walk, most int) {
 			p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
 			continue
 		}
-		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, visible.Text(w.text)) // progress only
+		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, text.Visible(w.text)) // progress only
 	}
 }
 
@@ -168,14 +167,14 @@ func (p *progress) note(text string) {
 
 // sayer returns a function that shows one thing beside the progress, as a line or in the log.
 // The report at the end shows it again.
-func (p *progress) sayer() func(what, text string) {
+func (p *progress) sayer() func(what, said string) {
 	out := p.lines()
-	return func(what, text string) {
+	return func(what, said string) {
 		if p.logs() {
-			p.log.Info("found", "what", what, "detail", text)
+			p.log.Info("found", "what", what, "detail", said)
 			return
 		}
-		_, _ = fmt.Fprintf(out, "%s: %s\n", what, visible.Text(text)) // the end tells it again, and fails when it cannot
+		_, _ = fmt.Fprintf(out, "%s: %s\n", what, text.Visible(said)) // the end tells it again, and fails when it cannot
 	}
 }
 
@@ -317,12 +316,12 @@ func (b *bar) show(w walk) {
 }
 
 // say leaves the text for the next time the bar is drawn.
-func (b *bar) say(text string) {
+func (b *bar) say(words string) {
 	select {
 	case <-b.said:
 	default:
 	}
-	b.said <- visible.Text(text)
+	b.said <- text.Visible(words)
 }
 
 // forecast is how far a walk is and how long it will take, in words.
@@ -333,7 +332,7 @@ func forecast(p *status.Progress) string {
 	case p.Deep():
 		return "deep run: " + questions(p)
 	case p.Suspects > 0:
-		return fmt.Sprintf("%s at first sight, compared again in %s", phrase.Plural(p.Suspects, "row")+phrase.Verb(p.Suspects, " differs", " differ"), age(p.ExpectedLeft.Duration()))
+		return fmt.Sprintf("%s at first sight, compared again in %s", text.Plural(p.Suspects, "row")+text.Verb(p.Suspects, " differs", " differ"), age(p.ExpectedLeft.Duration()))
 	}
 	return amounts(p)
 }
@@ -344,24 +343,24 @@ func questions(p *status.Progress) string {
 	if p.Suspects > 0 {
 		return differing(p.Suspects) + ", asked again in " + left
 	}
-	return fmt.Sprintf("%d of %s, %s left", p.Pages, phrase.Plural(p.Pages+p.RequestsLeft, "question"), left)
+	return fmt.Sprintf("%d of %s, %s left", p.Pages, text.Plural(p.Pages+p.RequestsLeft, "question"), left)
 }
 
 func amounts(p *status.Progress) string {
 	switch {
 	case !p.BackTo().IsZero():
-		return fmt.Sprintf("%s, back to %s", phrase.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
+		return fmt.Sprintf("%s, back to %s", text.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
 	case p.TotalRows == 0:
-		return atLeast(p) + phrase.Plural(p.Rows, "row")
+		return atLeast(p) + text.Plural(p.Rows, "row")
 	}
-	rows := fmt.Sprintf("%s%s of %s", atLeast(p), phrase.Count(p.Rows), phrase.Plural(p.TotalRows, "row"))
+	rows := fmt.Sprintf("%s%s of %s", atLeast(p), text.Count(p.Rows), text.Plural(p.TotalRows, "row"))
 	switch p.RequestsLeft {
 	case 0:
 		return rows
 	case 1:
 		return rows + ", 1 request left"
 	default:
-		return fmt.Sprintf("%s, %s left, %s", rows, age(p.ExpectedLeft.Duration()), phrase.Plural(p.RequestsLeft, "request"))
+		return fmt.Sprintf("%s, %s left, %s", rows, age(p.ExpectedLeft.Duration()), text.Plural(p.RequestsLeft, "request"))
 	}
 }
 

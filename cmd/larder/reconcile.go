@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
@@ -140,18 +139,18 @@ func verdictInWords(v sinks.Verdict) string {
 	if v.Location != "" {
 		place = " at " + v.Location
 	}
-	text := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
+	verdict := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
 	switch {
 	case len(v.Differences) > 1:
 		d := v.Differences[0]
-		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %s)", text, d.Figure, d.Service, d.Mirror, phrase.Plural(len(v.Differences)-1, "more figure"))
+		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %s)", verdict, d.Figure, d.Service, d.Mirror, text.Plural(len(v.Differences)-1, "more figure"))
 	case len(v.Differences) == 1:
 		d := v.Differences[0]
-		return fmt.Sprintf("%s (%s: service %s, mirror %s)", text, d.Figure, d.Service, d.Mirror)
+		return fmt.Sprintf("%s (%s: service %s, mirror %s)", verdict, d.Figure, d.Service, d.Mirror)
 	case v.Reason != "":
-		return text + ": " + v.Reason
+		return verdict + ": " + v.Reason
 	}
-	return text
+	return verdict
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -174,16 +173,16 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 
 // comparison is how far the comparison of a source is, in words.
 func comparison(s *syncer.SourceReconcile) string {
-	text := fmt.Sprintf("%d of %s", s.Asked, phrase.Plural(s.Steps, "question"))
+	asked := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
 	switch left := s.ExpectedLeft.Duration().Round(time.Second); {
 	case s.Asked < s.Steps && s.Suspects > 0:
-		return fmt.Sprintf("%s, %s left, %s", text, age(left), differing(s.Suspects))
+		return fmt.Sprintf("%s, %s left, %s", asked, age(left), differing(s.Suspects))
 	case s.Asked < s.Steps:
-		return fmt.Sprintf("%s, %s left", text, age(left))
+		return fmt.Sprintf("%s, %s left", asked, age(left))
 	case s.ToHeal > 0:
 		return healing(s, left)
 	case s.Suspects == 0:
-		return text
+		return asked
 	case time.Until(s.SettlesAt) > 0:
 		return differing(s.Suspects) + ", asked again in " + age(left)
 	case left > 0:
@@ -195,19 +194,19 @@ func comparison(s *syncer.SourceReconcile) string {
 
 // healing is how far the healing of the days that differ is, in words.
 func healing(s *syncer.SourceReconcile, left time.Duration) string {
-	text := fmt.Sprintf("healing, %d of %s done", s.HealedDays, phrase.Plural(s.ToHeal, "day"))
+	how := fmt.Sprintf("healing, %d of %s done", s.HealedDays, text.Plural(s.ToHeal, "day"))
 	if n := s.StillDiffer; n > 0 {
-		text += fmt.Sprintf(", %d%s still", n, phrase.Verb(n, " differs", " differ"))
+		how += fmt.Sprintf(", %d%s still", n, text.Verb(n, " differs", " differ"))
 	}
 	if left > 0 {
-		text += ", " + age(left) + " left"
+		how += ", " + age(left) + " left"
 	}
-	return text
+	return how
 }
 
 // differing is how many days differ at first sight, in words.
 func differing(days int) string {
-	return phrase.Plural(days, "day") + phrase.Verb(days, " differs", " differ")
+	return text.Plural(days, "day") + text.Verb(days, " differs", " differ")
 }
 
 // openVerdict is a line of --format json.
@@ -272,7 +271,7 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	p.table(func(t io.Writer) { verdictRows(t, r) })
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
-			p.sentence("%s: %s%snot shown; the view reconciliation has them all", s.Source, phrase.Plural(s.Omitted, "more verdict"), phrase.Verb(s.Omitted, " is ", " are "))
+			p.sentence("%s: %s%snot shown; the view reconciliation has them all", s.Source, text.Plural(s.Omitted, "more verdict"), text.Verb(s.Omitted, " is ", " are "))
 		}
 		if s.Questions > 0 {
 			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))
@@ -282,26 +281,26 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 
 // reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
 func reconciledInWords(s reconciledSource) string {
-	what := phrase.Plural(s.Days.All(), "day")
+	what := text.Plural(s.Days.All(), "day")
 	if s.Locations > 0 {
-		what += ", " + phrase.Plural(s.Locations, "location")
+		what += ", " + text.Plural(s.Locations, "location")
 	}
-	return fmt.Sprintf("%s: %s; %s: %s", what, countsInWords(phrase.Plural(s.Days.Proven, "day"), s.Days),
-		phrase.Plural(s.All(), "verdict"), countsInWords(phrase.Count(s.Proven), s.VerdictCounts))
+	return fmt.Sprintf("%s: %s; %s: %s", what, countsInWords(text.Plural(s.Days.Proven, "day"), s.Days),
+		text.Plural(s.All(), "verdict"), countsInWords(text.Count(s.Proven), s.VerdictCounts))
 }
 
 // countsInWords names those that there are beside the proven ones.
 func countsInWords(proven string, c syncer.VerdictCounts) string {
-	text := proven + " proven"
+	counts := proven + " proven"
 	for _, of := range []struct {
 		n    uint64
 		name string
 	}{{c.Healed, sinks.VerdictHealed}, {c.Explained, sinks.VerdictExplained}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
 		if of.n > 0 {
-			text += ", " + phrase.Count(of.n) + " " + of.name
+			counts += ", " + text.Count(of.n) + " " + of.name
 		}
 	}
-	return text
+	return counts
 }
 
 func verdictRows(t io.Writer, r syncer.ReconcileReport) {
@@ -324,23 +323,23 @@ const (
 )
 
 func printVerdict(t io.Writer, source string, v sinks.Verdict) {
-	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(visible.Text(v.Location)), v.Subject, v.Verdict)
+	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(text.Visible(v.Location)), v.Subject, v.Verdict)
 	if len(v.Differences) == 0 {
-		fmt.Fprintf(t, "%s\t%s\t\t\n", row, visible.Text(v.Reason))
+		fmt.Fprintf(t, "%s\t%s\t\t\n", row, text.Visible(v.Reason))
 		return
 	}
 	for i, d := range v.Differences {
 		if i == figuresShown {
-			fmt.Fprintf(t, "%s\t%s\t\t\n", row, phrase.Plural(len(v.Differences)-i, "more figure"))
+			fmt.Fprintf(t, "%s\t%s\t\t\n", row, text.Plural(len(v.Differences)-i, "more figure"))
 			break
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, visible.Text(d.Figure), visible.Text(d.Service), visible.Text(d.Mirror))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, text.Visible(d.Figure), text.Visible(d.Service), text.Visible(d.Mirror))
 	}
 	if v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
 		return
 	}
 	if ids := v.OrderIDs; len(ids) > 0 {
-		fmt.Fprintf(t, "%s\tof orders %s\n", row, visible.Text(strings.Join(ids[:min(len(ids), idsShown)], ", ")))
+		fmt.Fprintf(t, "%s\tof orders %s\n", row, text.Visible(strings.Join(ids[:min(len(ids), idsShown)], ", ")))
 	}
-	fmt.Fprintf(t, "%s\t%s\n", row, visible.Text(v.Reason))
+	fmt.Fprintf(t, "%s\t%s\n", row, text.Visible(v.Reason))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/logging"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // terminal is what a command reads from and prints to.
@@ -29,12 +29,12 @@ type terminal struct {
 // escaped is t with control characters escaped in all that is printed, so that no text from
 // outside acts on a terminal.
 func (t terminal) escaped() terminal {
-	return terminal{in: t.in, out: visible.NewWriter(t.out), err: visible.NewWriter(t.err)}
+	return terminal{in: t.in, out: text.NewWriter(t.out), err: text.NewWriter(t.err)}
 }
 
 // unescaped is what w writes to, without the escaping.
 func unescaped(w io.Writer) io.Writer {
-	if escaping, ok := w.(*visible.Writer); ok {
+	if escaping, ok := w.(*text.Writer); ok {
 		return escaping.Unwrap()
 	}
 	return w

@@ -14,8 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/personal"
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -92,17 +91,17 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 	b.WriteString(wrap(headLine(s), "", width))
 	for _, c := range s.Concerns() {
 		if c.Kind != status.HealthStopped { // said already
-			b.WriteString(wrap(mark(c.Tone())+" "+visible.Text(c.Text), "", width))
+			b.WriteString(wrap(mark(c.Tone())+" "+text.Visible(c.Text), "", width))
 		}
 	}
 	for _, p := range s.Problems {
-		b.WriteString(wrap("! "+visible.Text(p), "", width))
+		b.WriteString(wrap("! "+text.Visible(p), "", width))
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.Health().Label}, headNotes(s.Now, src)...), width))
-		for _, text := range concernsOf(s.Now, src) {
-			b.WriteString(wrap(visible.Text(text), "  ", width))
+		for _, concern := range concernsOf(s.Now, src) {
+			b.WriteString(wrap(text.Visible(concern), "  ", width))
 		}
 		if len(src.Streams) == 0 || src.Unasked() != "" {
 			continue
@@ -138,7 +137,7 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 func wrapParts(parts []string, width int) string {
 	lines := []string{}
 	for _, p := range parts {
-		p = visible.Text(p)
+		p = text.Visible(p)
 		if n := len(lines) - 1; n >= 0 && (width == 0 || runewidth.StringWidth(lines[n])+gap+runewidth.StringWidth(p) <= width) {
 			lines[n] += "  " + p
 			continue
@@ -227,7 +226,7 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 		parts = append(parts, proofNote(s.Proof))
 	}
 	if s.Budget.KeyLimit > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, phrase.Plural(s.Budget.KeyLimit, "request")))
+		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, text.Plural(s.Budget.KeyLimit, "request")))
 	}
 	for _, note := range s.Budget.Notes() {
 		if !strings.Contains(s.Health().Text, note) { // which is below
@@ -249,7 +248,7 @@ func proofNote(p *status.ProofStatus) string {
 		return "not proven yet"
 	}
 	if p.ExplainedDays > 0 {
-		return "proven until " + p.ProvenUntil + ", " + phrase.Plural(p.ExplainedDays, "day") + " explained"
+		return "proven until " + p.ProvenUntil + ", " + text.Plural(p.ExplainedDays, "day") + " explained"
 	}
 	return "proven until " + p.ProvenUntil
 }

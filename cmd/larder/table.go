@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // widthOf is how wide a terminal is; 0 for what is none, where lines may be of any
@@ -49,7 +49,7 @@ type table struct {
 func (t *table) add(values ...any) {
 	row := make([]string, len(values))
 	for i, v := range values {
-		row[i] = visible.Text(fmt.Sprint(v))
+		row[i] = text.Visible(fmt.Sprint(v))
 	}
 	t.measure(row)
 	t.rows = append(t.rows, row)

@@ -13,8 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/phrase"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/verify"
 )
@@ -108,9 +107,9 @@ func (p *findingPrinter) print(f verify.Finding) {
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
 	switch f.Kind {
 	case verify.FoundDifference:
-		p.printf("differs: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(shownValues(f)))
+		p.printf("differs: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(shownValues(f)))
 	case verify.FoundQuarantined:
-		p.printf("quarantined: %s %s: %s\n", row, visible.Text(shownField(f)), visible.Text(f.Reason))
+		p.printf("quarantined: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(f.Reason))
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
 	}
@@ -121,7 +120,7 @@ func shownID(id string) string {
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '"' }) {
 		return strconv.Quote(id)
 	}
-	return visible.Text(id)
+	return text.Visible(id)
 }
 
 func shownField(f verify.Finding) string {
@@ -221,7 +220,7 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 			if !st.Done {
 				why = "not compared again: verify again"
 			}
-			p.sentence("%s %s: %s differed at first sight; %s", st.Source, st.Stream, phrase.Plural(st.Unjudged, "more row"), why)
+			p.sentence("%s %s: %s differed at first sight; %s", st.Source, st.Stream, text.Plural(st.Unjudged, "more row"), why)
 		}
 	}
 	for _, hint := range p.hints {

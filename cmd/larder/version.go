@@ -1,14 +1,18 @@
 package main
 
 import (
+	_ "embed" // the notices
 	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"github.com/larder-sync/larder/internal/notices"
 )
+
+// notices are the licences of third parties, which internal/gendocs writes.
+//
+//go:embed THIRD-PARTY-NOTICES.txt
+var notices string
 
 func versionLine() string {
 	return fmt.Sprintf("larder %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -24,7 +28,7 @@ func versionCommand(g *globals) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if licences {
-				_, err := io.WriteString(g.out, notices.Text)
+				_, err := io.WriteString(g.out, notices)
 				return err
 			}
 			_, err := io.WriteString(g.out, versionLine())

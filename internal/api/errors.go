@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // Codes of the error envelope that the read side knows (api.md, "Errors").
@@ -79,7 +79,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
 	}
-	return visible.Text(b.String()) // the service's words are on one line, and cannot play at being ours
+	return text.Visible(b.String()) // the service's words are on one line, and cannot play at being ours
 }
 
 // fields is what a 422 says about each field.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // BodyKind is what is wrong with the body of an answer.
@@ -38,14 +38,14 @@ type BodyError struct {
 }
 
 func (e *BodyError) Error() string {
-	text := fmt.Sprintf("%s: the answer cannot be used: %s (content type %q", e.Route, e.Reason, e.ContentType)
+	said := fmt.Sprintf("%s: the answer cannot be used: %s (content type %q", e.Route, e.Reason, e.ContentType)
 	if e.Kind != BodyTooLarge && e.Kind != BodyEncoding { // of those nothing was kept
-		text += fmt.Sprintf(", %d bytes", e.Size)
+		said += fmt.Sprintf(", %d bytes", e.Size)
 	}
 	if e.Seen != "" {
-		text += ", at " + strconv.Itoa(e.Offset) + ": " + strconv.Quote(e.Seen)
+		said += ", at " + strconv.Itoa(e.Offset) + ": " + strconv.Quote(e.Seen)
 	}
-	return visible.Text(text + "); " + e.advice())
+	return text.Visible(said + "); " + e.advice())
 }
 
 // advice is what to do next.
@@ -67,14 +67,14 @@ type TransportError struct {
 }
 
 func (e *TransportError) Error() string {
-	text := e.Route + ": no answer: " + e.Err.Error()
+	said := e.Route + ": no answer: " + e.Err.Error()
 	if e.Attempts > 1 {
-		text += " (" + strconv.Itoa(e.Attempts) + " attempts)"
+		said += " (" + strconv.Itoa(e.Attempts) + " attempts)"
 	}
 	if advice := adviceOn(e.Err); advice != "" {
-		text += "; " + advice
+		said += "; " + advice
 	}
-	return visible.Text(text)
+	return text.Visible(said)
 }
 
 // adviceOn is what to do about a request that was not answered, empty when the error
@@ -177,12 +177,13 @@ func withoutStartOf(key, text string) string {
 }
 
 // brief cuts a text that came from outside, or repeats one that did.
-func brief(text string) string {
+func brief(s string) string {
 	const most = 2 * maxSeen
-	if len(text) > most {
-		text = text[:most] + fmt.Sprintf("… (%d bytes)", len(text))
+	short := text.Short(s, most)
+	if len(s) > most {
+		short += fmt.Sprintf(" (%d bytes)", len(s))
 	}
-	return strings.ToValidUTF8(text, "?")
+	return strings.ToValidUTF8(short, "?")
 }
 
 // redact takes a key out of a text.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -63,7 +63,7 @@ func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...st
 			e.source(s.Source, o.Stream, o.Err)
 			if o.InQuarantine > 0 {
 				quarantined = true
-				e.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+phrase.Plural(o.InQuarantine, "row")+phrase.Verb(o.InQuarantine, " is", " are")+" in quarantine")
+				e.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Plural(o.InQuarantine, "row")+text.Verb(o.InQuarantine, " is", " are")+" in quarantine")
 			}
 		}
 	}

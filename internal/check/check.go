@@ -22,7 +22,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/engine"
 )
@@ -110,7 +110,7 @@ func (c Checker) checkConfiguration(tell func(Finding)) {
 	if file == "" {
 		file = "environment and flags"
 	}
-	tell(good("configuration: %s, %s", file, phrase.Plural(len(c.Warehouse.Config.Sources), "source")))
+	tell(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
 	for _, w := range c.Warehouse.Config.Warnings {
 		tell(Finding{OK: true, Warning: true, Text: "configuration: " + w})
 	}
@@ -258,7 +258,7 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 // KeyFindings says what a good key may do.
 func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
-		me.Business.Name, me.App.Mode, me.App.Name, phrase.Plural(me.RateLimits.PerMinute, "request"), phrase.Count(me.RateLimits.HeavyPerMinute), phrase.Count(me.RateLimits.BusinessPerMinute))}
+		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
 	needed, err := credentials.NeededScopes()
 	if err != nil {
 		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))

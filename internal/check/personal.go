@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -36,7 +36,7 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(F
 			}
 			tell(Finding{
 				OK: true, Warning: true, Advice: advice,
-				Text: "source " + s.Name + ": " + phrase.Plural(n, "stored order") + phrase.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
+				Text: "source " + s.Name + ": " + text.Plural(n, "stored order") + text.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
 			})
 		}
 	}

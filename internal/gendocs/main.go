@@ -1,7 +1,7 @@
 // Command gendocs writes the documents that are made from the code: `make docs`.
 //
 //	docs/data-dictionary.md from a migrated warehouse, in the embedded engine
-//	internal/notices        from the licences of the modules in the binary
+//	cmd/larder              from the licences of the modules in the binary
 //
 // Contents: finding out what the code says of itself and writing it down. The test fails when a
 // document is stale.

@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// noticesFile is what package notices carries into the binary.
-const noticesFile = "internal/notices/THIRD-PARTY-NOTICES.txt"
+// noticesFile is what the binary contains, for `larder version --notices`.
+const noticesFile = "cmd/larder/THIRD-PARTY-NOTICES.txt"
 
 // platforms are those that Larder is built for: what a binary contains depends on them.
 var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}

@@ -14,7 +14,7 @@ import (
 	sd "github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // Manager is the service manager that has started the daemon, as systemd is. It is notified
@@ -97,6 +97,6 @@ func (m *Manager) tell(lines ...string) {
 }
 
 // statusLine is a status in one line: what services and warehouses say may have more.
-func statusLine(text string) string {
-	return "STATUS=" + visible.Text(strings.Join(strings.Fields(text), " "))
+func statusLine(status string) string {
+	return "STATUS=" + text.Visible(strings.Join(strings.Fields(status), " "))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -84,9 +84,9 @@ func newCard(now time.Time, s *status.SourceStatus) card {
 		}
 	}
 	if s.NextProbe.After(now) {
-		c.NextProbe = "asked again in " + phrase.Span(s.NextProbe.Sub(now)) + "."
+		c.NextProbe = "asked again in " + text.Span(s.NextProbe.Sub(now)) + "."
 		if !s.Since.IsZero() {
-			c.Since = "For " + phrase.Span(now.Sub(s.Since))
+			c.Since = "For " + text.Span(now.Sub(s.Since))
 		}
 	}
 	c.budget(s.Budget)
@@ -109,7 +109,7 @@ func (c *card) budget(b status.BudgetStatus) {
 		{Label: "restaurant", Value: b.BusinessUsed, Max: b.BusinessLimit},
 	} {
 		if x.Max > 0 {
-			x.Text = fmt.Sprintf("%s of %s", phrase.Count(max(0, x.Value)), phrase.Count(x.Max))
+			x.Text = fmt.Sprintf("%s of %s", text.Count(max(0, x.Value)), text.Count(x.Max))
 			x.Full = x.Value*10 >= x.Max*9
 			c.Budget = append(c.Budget, x)
 		}
@@ -125,7 +125,7 @@ func proofOf(p *status.ProofStatus) string {
 	case p.ProvenUntil == "":
 		return "Not proven yet"
 	case p.ExplainedDays > 0:
-		return "Proven until " + p.ProvenUntil + ", " + phrase.Plural(p.ExplainedDays, "day") + " explained"
+		return "Proven until " + p.ProvenUntil + ", " + text.Plural(p.ExplainedDays, "day") + " explained"
 	default:
 		return "Proven until " + p.ProvenUntil
 	}
@@ -142,7 +142,7 @@ func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) 
 		v.Next = "Next walk: " + next
 	}
 	if s.Rows != nil {
-		v.Rows = phrase.Count(*s.Rows)
+		v.Rows = text.Count(*s.Rows)
 	}
 	if s.Watermark.IsZero() {
 		v.Watermark.Text = "–"
@@ -164,7 +164,7 @@ func newProgress(p *status.Progress) *progress {
 		return deepProgress(p)
 	}
 	if day := p.BackTo(); !day.IsZero() {
-		return &progress{-1, fmt.Sprintf("%s, back to %s", phrase.Plural(p.Rows, "row"), day.Format(time.DateOnly))}
+		return &progress{-1, fmt.Sprintf("%s, back to %s", text.Plural(p.Rows, "row"), day.Format(time.DateOnly))}
 	}
 	what := ""
 	if p.Resync() {
@@ -174,28 +174,28 @@ func newProgress(p *status.Progress) *progress {
 		what += "at least "
 	}
 	if p.TotalRows == 0 {
-		return &progress{-1, fmt.Sprintf("%s%s in %s so far", what, phrase.Plural(p.Rows, "row"), phrase.Plural(p.Pages, "page"))}
+		return &progress{-1, fmt.Sprintf("%s%s in %s so far", what, text.Plural(p.Rows, "row"), text.Plural(p.Pages, "page"))}
 	}
 	percent := int(min(p.Rows*100/p.TotalRows, 100))
-	text := fmt.Sprintf("%s%d %% of %s", what, percent, phrase.Plural(p.TotalRows, "row"))
+	words := fmt.Sprintf("%s%d %% of %s", what, percent, text.Plural(p.TotalRows, "row"))
 	if p.RequestsLeft > 0 {
-		text = fmt.Sprintf("%s · %s left, %s", text, phrase.Span(p.ExpectedLeft.Duration()), phrase.Plural(p.RequestsLeft, "request"))
+		words = fmt.Sprintf("%s · %s left, %s", words, text.Span(p.ExpectedLeft.Duration()), text.Plural(p.RequestsLeft, "request"))
 	}
-	return &progress{percent, text}
+	return &progress{percent, words}
 }
 
 // deepProgress is how far a deep run of reconciliation is.
 func deepProgress(p *status.Progress) *progress {
-	left := phrase.Span(p.ExpectedLeft.Duration())
+	left := text.Span(p.ExpectedLeft.Duration())
 	if p.Suspects > 0 {
 		verb := " differ"
 		if p.Suspects == 1 {
 			verb = " differs"
 		}
-		return &progress{100, fmt.Sprintf("deep run: %s%s, asked again in %s", phrase.Plural(p.Suspects, "day"), verb, left)}
+		return &progress{100, fmt.Sprintf("deep run: %s%s, asked again in %s", text.Plural(p.Suspects, "day"), verb, left)}
 	}
 	all := p.Pages + p.RequestsLeft
-	return &progress{int(p.Pages * 100 / max(all, 1)), fmt.Sprintf("deep run: %d of %s · %s left", p.Pages, phrase.Plural(all, "question"), left)}
+	return &progress{int(p.Pages * 100 / max(all, 1)), fmt.Sprintf("deep run: %d of %s · %s left", p.Pages, text.Plural(all, "question"), left)}
 }
 
 func newLine(now time.Time, s judged) line {
@@ -227,7 +227,7 @@ func newLine(now time.Time, s judged) line {
 	case rows == 0:
 		l.Text = "last walk " + ago(now, last)
 	default:
-		l.Text = phrase.Plural(rows, "row") + ", last walk " + ago(now, last)
+		l.Text = text.Plural(rows, "row") + ", last walk " + ago(now, last)
 	}
 	return l
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/inbound"
-	"github.com/larder-sync/larder/internal/visible"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -130,7 +130,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	h.write(w, []byte(visible.Lines(b.String()))) // names and errors of the API stand in it
+	h.write(w, []byte(text.VisibleLines(b.String()))) // names and errors of the API stand in it
 }
 
 func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
@@ -167,7 +167,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, m := range missing {
-		h.write(w, []byte("- "+visible.Text(m)+"\n"))
+		h.write(w, []byte("- "+text.Visible(m)+"\n"))
 	}
 }
 

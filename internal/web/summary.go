@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -43,9 +43,9 @@ func (p *view) summarise(s *status.Status, sources []judged) {
 	}
 	p.Facts = []fact{
 		f.held(s),
-		{"Requests", phrase.Count(f.requests), limitNote(f.used, f.limit, f.limited)},
+		{"Requests", text.Count(f.requests), limitNote(f.used, f.limit, f.limited)},
 		f.slowest(),
-		{"Quarantine", phrase.Count(f.quarantined), "rows not understood, kept"},
+		{"Quarantine", text.Count(f.quarantined), "rows not understood, kept"},
 	}
 	switch {
 	case f.backfill.left > 0:
@@ -92,14 +92,14 @@ func (f *figures) held(s *status.Status) fact {
 	if len(f.counted) == 0 {
 		return fact{"Rows held", "–", "not counted yet"}
 	}
-	return fact{"Rows held", phrase.Count(f.rows), "counted " + ago(s.Now, s.CountedAt)}
+	return fact{"Rows held", text.Count(f.rows), "counted " + ago(s.Now, s.CountedAt)}
 }
 
 func (f *figures) slowest() fact {
 	if !f.walked {
 		return fact{"Slowest stream", "–", "since its last good walk"}
 	}
-	return fact{"Slowest stream", phrase.Span(f.lag), "since its last good walk"}
+	return fact{"Slowest stream", text.Span(f.lag), "since its last good walk"}
 }
 
 // forecast sums up walks under way.
@@ -114,16 +114,16 @@ func (f *forecast) add(p *status.Progress) {
 }
 
 func (f forecast) fact(label, noun string) fact {
-	return fact{label, phrase.Span(f.wait) + " left", phrase.Plural(f.left, noun) + " to go"}
+	return fact{label, text.Span(f.wait) + " left", text.Plural(f.left, noun) + " to go"}
 }
 
 func limitNote(used, limit int, limited uint64) string {
 	note := "no key has answered yet"
 	if limit > 0 {
-		note = fmt.Sprintf("%s of %s in the last minute", phrase.Count(used), phrase.Count(limit))
+		note = fmt.Sprintf("%s of %s in the last minute", text.Count(used), text.Count(limit))
 	}
 	if limited > 0 {
-		note += ", " + phrase.Count(limited) + " × 429"
+		note += ", " + text.Count(limited) + " × 429"
 	}
 	return note
 }
@@ -131,7 +131,7 @@ func limitNote(used, limit int, limited uint64) string {
 func (p *view) filters(n int, tones map[status.Tone]int) {
 	add := func(tone status.Tone, label string, n int) {
 		if n > 0 || tone == p.Show && tone != "" {
-			p.Filters = append(p.Filters, filter{Label: label + " " + phrase.Count(n), URL: address(p.Query, tone, false), Tone: tone, Current: tone == p.Show})
+			p.Filters = append(p.Filters, filter{Label: label + " " + text.Count(n), URL: address(p.Query, tone, false), Tone: tone, Current: tone == p.Show})
 		}
 	}
 	add("", "all", n)

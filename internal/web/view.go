@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -87,7 +87,7 @@ func newView(s status.Status, about About, a asked) view {
 		Problems: s.Problems, Warnings: s.Warnings, About: about, Query: a.query, Show: a.tone,
 		Search: len(sources) > cardsShown, One: a.source != "",
 		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
-		Uptime: phrase.Span(s.Now.Sub(s.StartedAt)),
+		Uptime: text.Span(s.Now.Sub(s.StartedAt)),
 	}
 	p.headline(&s)
 	p.summarise(&s, sources)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 func ago(now, t time.Time) string {
@@ -16,7 +16,7 @@ func ago(now, t time.Time) string {
 	case now.Sub(t) >= 2*time.Hour && now.Sub(t) < 48*time.Hour:
 		return fmt.Sprintf("%d h ago", int(now.Sub(t).Hours()))
 	default:
-		return phrase.Span(now.Sub(t)) + " ago"
+		return text.Span(now.Sub(t)) + " ago"
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/outage"
 )
@@ -334,7 +334,7 @@ func (l *Leases) hold(ctx context.Context) error {
 		}
 	}
 	if len(taken) > 0 {
-		l.log.Info("this process serves sources", "sources", phrase.Few(taken), "number", len(taken))
+		l.log.Info("this process serves sources", "sources", text.Few(taken), "number", len(taken))
 	}
 	return nil
 }
@@ -367,7 +367,7 @@ func (l *Leases) logLost(ctx context.Context, lost map[string]error) {
 		if outage.OfWarehouse(lost[names[0]]) {
 			level = slog.LevelInfo // the sink has warned
 		}
-		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", phrase.Few(names), "number", len(names), "reason", why)
+		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", why)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -203,7 +203,7 @@ func (h *heal) Reason() string {
 	}
 	if len(h.Lost) > 0 {
 		lost := len(slices.Compact(slices.Sorted(slices.Values(h.Lost))))
-		return fmt.Sprintf("%s of the mirror %s of locations that the key does not have now, and left to the next full resync: larder sync --full", phrase.Plural(lost, "row"), phrase.Verb(lost, "is", "are"))
+		return fmt.Sprintf("%s of the mirror %s of locations that the key does not have now, and left to the next full resync: larder sync --full", text.Plural(lost, "row"), text.Verb(lost, "is", "are"))
 	}
 	var bad []string
 	for _, id := range h.IDs {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -91,12 +91,12 @@ func (st *Proofs) report(found []DayProof) {
 		log := st.Source.Log.With("stream", st.Def.Name, "day", p.Day, "location", p.Location)
 		switch p.Verdict {
 		case sinks.VerdictDrift:
-			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", phrase.Few(p.ids), "reason", p.Reason,
+			log.Error("a day differs still from what the service reports", "differences", shown(p.differences), "orders", text.Few(p.ids), "reason", p.Reason,
 				"next", "docs/operations.md, \"A day differs\"")
 		case sinks.VerdictExplained:
 			log.Info("a day differs by what the API leaves open, and counts as proven", "differences", shown(p.differences), "reason", p.Reason)
 		case sinks.VerdictHealed:
-			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", phrase.Few(p.ids), "requests", p.requests)
+			log.Info("a day that differed is healed", "differences", shown(p.differences), "orders", text.Few(p.ids), "requests", p.requests)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // Concerns are what there is to know about how well all of it is, the worst first. A
@@ -95,9 +95,9 @@ type sum struct {
 
 // concern puts it into words; there are n sources in all.
 func (x *sum) concern(n int) Concern {
-	some := fmt.Sprintf("%s of %s", phrase.Count(x.sources), phrase.Plural(n, "source"))
+	some := fmt.Sprintf("%s of %s", text.Count(x.sources), text.Plural(n, "source"))
 	c := Concern{Kind: x.first.Kind, Amount: x.amount, Label: some + ": " + x.first.Label, Advice: x.first.Advice}
-	is := phrase.Verb(x.sources, " is ", " are ")
+	is := text.Verb(x.sources, " is ", " are ")
 	switch x.first.Kind {
 	case HealthRefused:
 		c.Text = fmt.Sprintf("The keys of %s are refused, or may not read all.", some)
@@ -107,11 +107,11 @@ func (x *sum) concern(n int) Concern {
 	case HealthUnserved:
 		c.Text = some + " cannot be asked."
 	case HealthHeld:
-		c.Text = fmt.Sprintf("%s%sheld: a person has to confirm.", phrase.Plural(x.amount, "sweep"), phrase.Verb(x.amount, " is ", " are "))
+		c.Text = fmt.Sprintf("%s%sheld: a person has to confirm.", text.Plural(x.amount, "sweep"), text.Verb(x.amount, " is ", " are "))
 	case HealthDrift:
-		c.Text = fmt.Sprintf("%s of %s%s from the service's totals.", phrase.Plural(x.amount, "day"), some, phrase.Verb(x.amount, " differs", " differ"))
+		c.Text = fmt.Sprintf("%s of %s%s from the service's totals.", text.Plural(x.amount, "day"), some, text.Verb(x.amount, " differs", " differ"))
 	case HealthQuarantine:
-		c.Text = fmt.Sprintf("%s of %s%sin quarantine.", phrase.Plural(x.amount, "row"), some, phrase.Verb(x.amount, " is ", " are "))
+		c.Text = fmt.Sprintf("%s of %s%sin quarantine.", text.Plural(x.amount, "row"), some, text.Verb(x.amount, " is ", " are "))
 	case HealthBehind:
 		c.Text = some + is + "behind."
 	case HealthUnproven:
@@ -121,7 +121,7 @@ func (x *sum) concern(n int) Concern {
 	case HealthBackfill:
 		c.Text = "Backfill of " + some + " under way."
 		if x.left > 0 {
-			c.Text = "Backfill of " + some + " under way, " + phrase.Span(x.left.Duration()) + " left."
+			c.Text = "Backfill of " + some + " under way, " + text.Span(x.left.Duration()) + " left."
 		}
 	case HealthWaiting:
 		c.Text = some + is + "served by another process."

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -60,8 +60,8 @@ func (s *SourceStatus) Concerns() []Concern {
 	all = append(all, s.ofProof(own.Kind == "")...)
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
-			Kind: HealthQuarantine, Amount: n, Label: phrase.Plural(n, "row") + " in quarantine",
-			Text:   phrase.Plural(n, "row") + phrase.Verb(n, " is", " are") + " in quarantine.",
+			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
+			Text:   text.Plural(n, "row") + text.Verb(n, " is", " are") + " in quarantine.",
 			Advice: adviceQuarantine,
 		})
 	}
@@ -102,29 +102,29 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 }
 
 // state is a concern that the state is, with the syncer's own words about it.
-func (s *SourceStatus) state(kind, label, text, advice string) Concern {
+func (s *SourceStatus) state(kind, label, why, advice string) Concern {
 	switch {
 	case s.Detail == "":
 	case kind == HealthStarting:
-		text = sentence(s.Detail)
+		why = sentence(s.Detail)
 	default:
 		advice = sentence(s.Detail) // it says what to do
 	}
-	return Concern{Kind: kind, Label: label, Text: text, Advice: advice}
+	return Concern{Kind: kind, Label: label, Text: why, Advice: advice}
 }
 
 // sentence makes one of an error's words.
-func sentence(text string) string {
-	if text == "" {
+func sentence(why string) string {
+	if why == "" {
 		return ""
 	}
-	if first := text[0]; first >= 'a' && first <= 'z' {
-		text = string(first-'a'+'A') + text[1:]
+	if first := why[0]; first >= 'a' && first <= 'z' {
+		why = string(first-'a'+'A') + why[1:]
 	}
-	if last := text[len(text)-1]; !strings.ContainsRune(".!?", rune(last)) {
-		text += "."
+	if last := why[len(why)-1]; !strings.ContainsRune(".!?", rune(last)) {
+		why += "."
 	}
-	return text
+	return why
 }
 
 // ofStreams are the concerns that are about how fresh single streams are.
@@ -146,9 +146,9 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden+goesOn))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
-		c := about(HealthBehind, names, "", phrase.Verb(len(names), "The stream ", "The streams "), adviceBehind)
-		c.Label += phrase.Verb(len(names), " is behind", " behind")
-		c.Text = c.Text[:len(c.Text)-1] + phrase.Verb(len(names), " is behind.", " are behind.")
+		c := about(HealthBehind, names, "", text.Verb(len(names), "The stream ", "The streams "), adviceBehind)
+		c.Label += text.Verb(len(names), " is behind", " behind")
+		c.Text = c.Text[:len(c.Text)-1] + text.Verb(len(names), " is behind.", " are behind.")
 		all = append(all, c)
 	}
 	switch starting, filling := by[HealthStarting], by[HealthBackfill]; {
@@ -168,12 +168,12 @@ func (s *SourceStatus) readsNothing() bool {
 }
 
 // about is a concern of some streams, named when they are few.
-func about(kind string, names []string, label, text, advice string) Concern {
-	what := phrase.Plural(len(names), "stream")
+func about(kind string, names []string, label, what, advice string) Concern {
+	which := text.Plural(len(names), "stream")
 	if len(names) == 1 {
-		what = names[0]
+		which = names[0]
 	}
-	return Concern{Kind: kind, Amount: len(names), Label: label + what, Text: text + listed(names) + ".", Advice: advice}
+	return Concern{Kind: kind, Amount: len(names), Label: label + which, Text: what + listed(names) + ".", Advice: advice}
 }
 
 func listed(names []string) string {
@@ -191,7 +191,7 @@ func listed(names []string) string {
 func (s *SourceStatus) backfill(names []string) Concern {
 	c := Concern{Kind: HealthBackfill, Label: "backfill", Amount: len(names), Text: "Backfill under way."}
 	if left := s.backfillLeft(); left > 0 {
-		c.Text = "Backfill under way, " + phrase.Span(left.Duration()) + " left."
+		c.Text = "Backfill under way, " + text.Span(left.Duration()) + " left."
 	}
 	return c
 }
@@ -245,8 +245,8 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	if p := s.Proof; p != nil && p.DriftDays > 0 {
 		n := p.DriftDays
 		all = append(all, Concern{
-			Kind: HealthDrift, Amount: n, Label: phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"),
-			Text:   phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ") + " from the service's totals.",
+			Kind: HealthDrift, Amount: n, Label: text.Plural(n, "day") + text.Verb(n, " differs", " differ"),
+			Text:   text.Plural(n, "day") + text.Verb(n, " differs", " differ") + " from the service's totals.",
 			Advice: adviceDrift,
 		})
 	}
@@ -258,7 +258,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: "No day has been compared with the service's totals: schedule.reconcile says when that is next, and larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "" && p.OpenDays == 0:
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Amount: p.UnaskedDays, Text: "Not proven yet.",
-			Advice: phrase.Plural(p.UnaskedDays, "day") + phrase.Verb(p.UnaskedDays, " has", " have") + " still to be compared with the service's totals. The daemon does it at the next turn of schedule.reconcile; larder reconcile does it now."})
+			Advice: text.Plural(p.UnaskedDays, "day") + text.Verb(p.UnaskedDays, " has", " have") + " still to be compared with the service's totals. The daemon does it at the next turn of schedule.reconcile; larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "":
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven.", Advice: "The first days of the last 92 could not be compared with the service's totals. " + adviceUnproven})
 	case p.Late:

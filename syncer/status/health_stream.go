@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
@@ -54,7 +54,7 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 		return Light{"sweep held", ToneTrouble}
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
 		n := s.Proof.DriftDays
-		return Light{phrase.Plural(n, "day") + phrase.Verb(n, " differs", " differ"), ToneTrouble}
+		return Light{text.Plural(n, "day") + text.Verb(n, " differs", " differ"), ToneTrouble}
 	case st.Quarantined > 0:
 		return Light{st.InQuarantine(), ToneTrouble}
 	}
@@ -126,7 +126,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	if late {
 		since := ""
 		if st.Lag > 0 {
-			since = " for " + phrase.Span(st.Lag.Duration())
+			since = " for " + text.Span(st.Lag.Duration())
 		}
 		const slow = "the service answers slowly or not at all, or there is more to fetch than the limits allow"
 		return "No walk has ended" + since + ": " + cmp.Or(s.Budget.Pause(), slow) + "."
@@ -139,7 +139,7 @@ func (st *StreamStatus) InQuarantine() string {
 	if st.Quarantined == 0 {
 		return ""
 	}
-	return phrase.Count(st.Quarantined) + " in quarantine"
+	return text.Count(st.Quarantined) + " in quarantine"
 }
 
 // Unasked is one sentence for streams that were never asked: what they wait for stands
@@ -162,11 +162,11 @@ func (s *SourceStatus) Unasked() string {
 	if waiting == 0 || s.State == StateRunning || s.State == StateBackfill {
 		return ""
 	}
-	text := phrase.Plural(waiting, "stream") + phrase.Verb(waiting, " waits", " wait") + " until then."
+	wait := text.Plural(waiting, "stream") + text.Verb(waiting, " waits", " wait") + " until then."
 	if rows > 0 {
-		text += " The " + phrase.Plural(rows, "row") + " mirrored before " + phrase.Verb(rows, "stays", "stay") + " as " + phrase.Verb(rows, "it is.", "they are.")
+		wait += " The " + text.Plural(rows, "row") + " mirrored before " + text.Verb(rows, "stays", "stay") + " as " + text.Verb(rows, "it is.", "they are.")
 	}
-	return text
+	return wait
 }
 
 // NextWalk says when the stream is asked for next, and why then if it is not its turn;

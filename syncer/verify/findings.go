@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -63,7 +64,7 @@ func (v *verification) hint(found []mapping.Difference) string {
 // excerpt cuts a long value, which becomes a text.
 func excerpt(value string) json.RawMessage {
 	if len(value) > maxBytes {
-		value = mapping.Literal(value[:maxBytes] + "…")
+		value = mapping.Literal(text.Short(value, maxBytes))
 	}
 	if value == "" {
 		return nil

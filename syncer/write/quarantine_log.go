@@ -3,6 +3,8 @@ package write
 import (
 	"log/slog"
 	"time"
+
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // A service that sends one bad row sends many. So the log has them once a walk, and once a
@@ -66,21 +68,13 @@ func (w *Writer) tell() {
 	w.pending = pendingLog{walks: t.walks}
 	open := len(w.entries.known) + w.entries.others
 	w.mu.Unlock()
+	const longest = 100
 	log := w.opts.Logger.With("stream", w.opts.Table.Name)
 	if t.opened > 0 {
 		log.Warn("rows cannot be understood: they are kept in quarantine, and the walk goes on", "rows", t.opened,
-			slog.Group("first", "id", brief(t.first.id), "field", brief(t.first.field), "reason", brief(t.first.reason)), "open", open)
+			slog.Group("first", "id", text.Short(t.first.id, longest), "field", text.Short(t.first.field, longest), "reason", text.Short(t.first.reason, longest)), "open", open)
 	}
 	if t.closed > 0 {
 		log.Info("rows have left the quarantine: they are understood now, or the service has them no more", "rows", t.closed, "open", open)
 	}
-}
-
-// brief cuts a text that may be of any length.
-func brief(text string) string {
-	const most = 100
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
 }

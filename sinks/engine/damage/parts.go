@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks/engine/exception"
 	"github.com/larder-sync/larder/sinks/engine/sqltext"
 )
@@ -226,17 +227,11 @@ func span(c Conn, d *Part) {
 	if err != nil || len(spans) != 1 {
 		return
 	}
-	d.Key, d.From, d.To = keys[0][0], shortened(spans[0][0]), shortened(spans[0][1])
+	d.Key, d.From, d.To = keys[0][0], text.Short(spans[0][0], longestKey), text.Short(spans[0][1], longestKey)
 }
 
-// shortened is a text as far as a message can carry it.
-func shortened(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+// longestKey is how much of a key a message can carry.
+const longestKey = 200
 
 // smallTable is how large a table may be to be read whole at each start: what the daemon
 // cannot begin without is in small ones.
@@ -281,8 +276,8 @@ func (p *Parts) brokenAtStart(row []string) error {
 		return nil
 	}
 	d := Part{Database: row[0], Table: row[1], Part: strings.TrimPrefix(row[2], "broken-on-start_"), Found: time.Now().UTC()}
-	if text, err := os.ReadFile(filepath.Join(row[3], "count.txt")); err == nil {
-		d.Rows, _ = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // 0: not known
+	if count, err := os.ReadFile(filepath.Join(row[3], "count.txt")); err == nil {
+		d.Rows, _ = strconv.ParseUint(strings.TrimSpace(string(count)), 10, 64) // 0: not known
 	}
 	if err := p.note(d); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-sync/larder/internal/phrase"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // Part is a part of a table that could not be read and was set aside. Its rows are
@@ -31,13 +31,13 @@ type Part struct {
 func (d Part) String() string {
 	rows := "rows that cannot be counted are"
 	if d.Rows > 0 {
-		rows = phrase.Plural(d.Rows, "row") + phrase.Verb(d.Rows, " is", " are")
+		rows = text.Plural(d.Rows, "row") + text.Verb(d.Rows, " is", " are")
 	}
-	text := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s missing", d.Part, d.Database, d.Table, rows)
+	what := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s missing", d.Part, d.Database, d.Table, rows)
 	if d.From != "" {
-		text += fmt.Sprintf(", %s from %s to %s", d.Key, d.From, d.To)
+		what += fmt.Sprintf(", %s from %s to %s", d.Key, d.From, d.To)
 	}
-	return text
+	return what
 }
 
 // FileName is where the record is, in the data folder.

@@ -1,11 +1,4 @@
-// Package visible shows text that came from outside as what it is. Names, ids and
-// error texts of the API end on terminals and pages, where control characters and
-// escape sequences would act, and where codes without a width or of another direction
-// would make one text look like another. Each of them is written as JSON writes it,
-// \u001b for ESC: a JSON text stays valid, and means the same.
-//
-// Contents: what counts as visible, and how the rest is written.
-package visible
+package text
 
 import (
 	"fmt"
@@ -15,13 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s in one line, with all that cannot be seen in it escaped. White space
-// that is more than a space is escaped too: a name with a line break would make a row
-// of its own.
-func Text(s string) string { return escape(s, func(r rune) bool { return r == ' ' }) }
+// Visible returns s in one line, with all that cannot be seen in it escaped as JSON does it,
+// \u001b for ESC: a JSON text stays valid, and means the same. Names, ids and error texts of the
+// API end on terminals and pages, where control characters would act, and where codes without a
+// width or of another direction would make one text look like another. White space that is more
+// than a space is escaped too: a name with a line break would make a row of its own.
+func Visible(s string) string { return escape(s, func(r rune) bool { return r == ' ' }) }
 
-// Lines is [Text] for text of several lines: line breaks and tabs stay.
-func Lines(s string) string { return escape(s, layout) }
+// VisibleLines is [Visible] for text of several lines: line breaks and tabs stay.
+func VisibleLines(s string) string { return escape(s, layout) }
 
 // layout is true of the white space that text of ours is laid out with.
 func layout(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }

@@ -1,4 +1,4 @@
-package visible
+package text
 
 import (
 	"io"
@@ -26,7 +26,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if whole == 0 {
 		return len(p), nil
 	}
-	if _, err := io.WriteString(w.to, Lines(string(text[:whole]))); err != nil {
+	if _, err := io.WriteString(w.to, VisibleLines(string(text[:whole]))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

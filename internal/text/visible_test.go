@@ -1,4 +1,4 @@
-package visible
+package text
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestText(t *testing.T) {
+func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "",
 		"Hanu' lui Manuc – țuică & mici": "Hanu' lui Manuc – țuică & mici",
@@ -33,12 +33,12 @@ func TestText(t *testing.T) {
 		"said \ufffd itself":             "said \ufffd itself",
 		`back\slash`:                     `back\slash`,
 	} {
-		if got := Text(text); got != want {
-			t.Errorf("Text(%+q) = %s, want %s", text, got, want)
+		if got := Visible(text); got != want {
+			t.Errorf("Visible(%+q) = %s, want %s", text, got, want)
 		}
 	}
-	if got := Lines("a\tb\n\x1bc\r\n"); got != "a\tb\n\\u001bc\\r\n" {
-		t.Errorf("Lines = %q", got)
+	if got := VisibleLines("a\tb\n\x1bc\r\n"); got != "a\tb\n\\u001bc\\r\n" {
+		t.Errorf("VisibleLines = %q", got)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestWriterTakesPieces(t *testing.T) {
 			}
 			// The form after a sign is told from the sign: a cut between them escapes it.
 			got := strings.ReplaceAll(b.String(), `❤\ufe0f`, "❤️")
-			if want := Lines(text); got != want {
+			if want := VisibleLines(text); got != want {
 				t.Fatalf("cut at %d and %d:\n%s\n%s", first, second, got, want)
 			}
 		}
@@ -64,14 +64,14 @@ func TestWriterTakesPieces(t *testing.T) {
 }
 
 // Nothing but printable characters comes out, and JSON keeps its value.
-func FuzzText(f *testing.F) {
+func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b[31m\u202e\xff\U000e0041❤️\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		out := Text(text)
+		out := Visible(text)
 		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Fatalf("%+q became %+q", text, out)
 		}
-		if Text(out) != out {
+		if Visible(out) != out {
 			t.Fatalf("twice differs: %+q", out)
 		}
 		b, err := json.Marshal(text)
@@ -79,8 +79,8 @@ func FuzzText(f *testing.F) {
 			t.Fatal(err)
 		}
 		var before, after string
-		if json.Unmarshal(b, &before) != nil || json.Unmarshal([]byte(Lines(string(b))), &after) != nil || before != after {
-			t.Fatalf("JSON %s became %s", b, Lines(string(b)))
+		if json.Unmarshal(b, &before) != nil || json.Unmarshal([]byte(VisibleLines(string(b))), &after) != nil || before != after {
+			t.Fatalf("JSON %s became %s", b, VisibleLines(string(b)))
 		}
 	})
 }

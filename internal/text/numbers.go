@@ -1,13 +1,15 @@
-// Package phrase writes numbers and times the way a person would say them, for the
-// page, the terminal and whatever else people read.
+// Package text writes what people read, on the page, the terminal and in the log: numbers and
+// times, and text from outside, which may be of any length and hold anything.
 //
-// Contents: how a count, a span of time or a list of names is written.
-package phrase
+// Contents: counts, spans of time and lists of names in words; control characters escaped; long
+// text cut.
+package text
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -62,4 +64,13 @@ func Few(names []string) []string {
 		return names
 	}
 	return append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
+}
+
+// Short returns s in at most so many bytes, not cut inside a character, and "…" where more
+// followed.
+func Short(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
