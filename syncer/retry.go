@@ -70,8 +70,8 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 
 // pauseAfter is how long to wait after so many failures of a source in a row.
 func pauseAfter(source string, failures int) time.Duration {
-	base := min(firstPause<<min(failures-1, 10), mostPause)
-	return base*3/4 + time.Duration(condition.Jitter(source, failures)*float64(base)/2)
+	pause := lifecycle.Backoff(firstPause, mostPause, failures-1)
+	return lifecycle.Between(pause*3/4, pause*5/4, condition.Jitter(source, failures))
 }
 
 // mayPass is true of errors that another attempt may not meet. After a 401 it goes on when

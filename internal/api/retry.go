@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Waits between attempts. A Retry-After longer than maxHold is not waited for
@@ -116,8 +118,8 @@ func again(_ retryablehttp.Logger, req *http.Request, attempt int) {
 // backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the
 // upper half.
 func backoff(attempt int, jitter float64) time.Duration {
-	base := min(firstWait<<min(attempt, 20), maxWait)
-	return base/2 + time.Duration(jitter*float64(base/2))
+	base := lifecycle.Backoff(firstWait, maxWait, attempt)
+	return lifecycle.Between(base/2, base, jitter)
 }
 
 // loggable is the last attempt's error as text, empty when there was an answer.

@@ -1,8 +1,8 @@
 // Package lifecycle closes what a process has opened, in reverse order, and keeps its loops
 // running.
 //
-// Contents: the order and the deadlines of clean-ups, waiting that ends with a context, and loops
-// that survive a panic.
+// Contents: the order and the deadlines of clean-ups, waiting that ends with a context, how long to
+// wait after failures, and loops that survive a panic.
 package lifecycle
 
 import (
@@ -92,4 +92,16 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// Backoff is the pause after a number of failures in a row, from 0: it doubles from first to
+// longest.
+func Backoff(first, longest time.Duration, failures int) time.Duration {
+	return min(first<<min(failures, 20), longest)
+}
+
+// Between is a time between two, by chance in [0,1), so that those who wait do not all return at
+// once.
+func Between(least, most time.Duration, chance float64) time.Duration {
+	return least + time.Duration(chance*float64(most-least))
 }

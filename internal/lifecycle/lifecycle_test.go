@@ -63,3 +63,14 @@ func TestALoopGoesOnAfterAPanic(t *testing.T) {
 		}
 	})
 }
+
+func TestBackoffDoubles(t *testing.T) {
+	for failures, want := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second, 6: time.Minute, 1000: time.Minute} {
+		if got := Backoff(time.Second, time.Minute, failures); got != want {
+			t.Errorf("after %d failures %s, want %s", failures, got, want)
+		}
+	}
+	if least, most := Between(time.Second, time.Minute, 0), Between(time.Second, time.Minute, 0.999999); least != time.Second || most < 59*time.Second || most >= time.Minute {
+		t.Errorf("between %s and %s", least, most)
+	}
+}

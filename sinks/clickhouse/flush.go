@@ -86,7 +86,8 @@ func (f *flusher) flush(commits []*queued) error {
 			return nil
 		}
 		f.failed(err, attempt, commits)
-		if !lifecycle.Pause(f.abort, retryDelay(attempt, f.jitter.Float64())) { // the sink has no more time
+		delay := lifecycle.Backoff(firstDelay, longestDelay, attempt)
+		if !lifecycle.Pause(f.abort, lifecycle.Between(delay/2, delay, f.jitter.Float64())) { // the sink has no more time
 			return fmt.Errorf("%w before its rows were durable: %w", ErrClosed, err)
 		}
 		attempt++
@@ -243,16 +244,6 @@ const (
 	firstDelay   = 100 * time.Millisecond
 	longestDelay = 15 * time.Second
 )
-
-// retryDelay is how long to wait after the given failed attempt (from 0): half of
-// it fixed, half by chance, so that several daemons do not come back at once.
-func retryDelay(attempt int, chance float64) time.Duration {
-	full := longestDelay
-	if attempt < 16 {
-		full = min(longestDelay, firstDelay<<attempt)
-	}
-	return full/2 + time.Duration(chance*float64(full/2))
-}
 
 // flushAll is the flusher: it groups what is queued and writes it, one group at a
 // time, while the next gathers.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -35,9 +36,9 @@ func probeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
 	before, base := max(failures-1, 0), refusedProbe
 	switch {
 	case t.MayPass():
-		base = min(unreachableFirst<<min(before, 10), unreachableMost)
+		base = lifecycle.Backoff(unreachableFirst, unreachableMost, before)
 	case t.State == status.StateKeyDisabled && before < disabledSoon:
 		base = disabledFirst << before
 	}
-	return max(base*3/4+time.Duration(jitter*float64(base)/2), t.RetryAfter)
+	return max(lifecycle.Between(base*3/4, base*5/4, jitter), t.RetryAfter)
 }

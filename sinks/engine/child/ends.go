@@ -1,8 +1,11 @@
 package child
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 const (
@@ -22,7 +25,7 @@ type Ends struct {
 	Longest time.Duration // of the pauses; 0: a minute
 	Count   int
 	Last    error // why it ended
-	next    time.Duration
+	inRow   int // without a program that was sound
 	recent  []time.Time
 }
 
@@ -32,14 +35,12 @@ func (e *Ends) Add(ran time.Duration, why error) (pause time.Duration) {
 	e.Last = why
 	e.recent = append(e.recent, time.Now())
 	if ran > soundTime {
-		e.next = 0
+		e.inRow = 0
 	}
-	pause = e.next
-	longest := e.Longest
-	if longest == 0 {
-		longest = longPause
+	if e.inRow > 0 {
+		pause = lifecycle.Backoff(firstPause, cmp.Or(e.Longest, longPause), e.inRow-1)
 	}
-	e.next = min(max(firstPause, 2*pause), longest)
+	e.inRow++
 	return pause
 }
 
