@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/larder-sync/larder/internal/inbound"
 	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -91,7 +92,7 @@ func (l *loader) checkWarehouse() {
 	if w.DSN.Embedded() && w.Cluster != "" {
 		l.add("warehouse.cluster", "the embedded engine has no cluster; leave it empty, or name a remote warehouse in warehouse.dsn")
 	}
-	if w.DSN.Embedded() && w.PasswordFile == "" && reachable(w.HTTPListen) {
+	if w.DSN.Embedded() && w.PasswordFile == "" && w.HTTPListen != "" && !inbound.OnLoopback(w.HTTPListen) {
 		l.add("warehouse.http_listen", "%q can be reached by others and has no password; set warehouse.password_file, or listen on 127.0.0.1", w.HTTPListen)
 	}
 }
@@ -212,18 +213,6 @@ func knownStreams(names []string) error {
 		return fmt.Errorf("stream %q is unknown%s allowed: %s", n, cmp.Or(meant, ";"), strings.Join(Streams, ", "))
 	}
 	return nil
-}
-
-// loopback reports whether only this machine can reach an address.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// reachable reports whether other machines can reach where something listens.
-func reachable(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	return listen != "" && (err != nil || !loopback(host))
 }
 
 // checkProxies refuses an address of a proxy that net/http leaves out because it cannot read it:

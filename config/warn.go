@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/internal/inbound"
 	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -30,7 +31,7 @@ func (c *Config) warn() {
 		if s.PersonalData == "keep" {
 			add("source %s: personal_data is keep: names, phones and addresses of the people who order online are stored", s.Name)
 		}
-		if u, err := url.Parse(s.BaseURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+		if u, err := url.Parse(s.BaseURL); err == nil && u.Scheme == "http" && !inbound.Loopback(u.Hostname()) {
 			add("source %s: base_url is http: the API key travels unencrypted", s.Name)
 		}
 	}
@@ -41,7 +42,7 @@ func (c *Config) warn() {
 	if c.Webhooks.Listen != "" && !takesWebhooks {
 		add("webhooks.listen is set, and no webhooks are taken: no source has webhook.secret_file")
 	}
-	if reachable(c.Web.Listen) && c.Web.User == "" {
+	if c.Web.Listen != "" && !inbound.OnLoopback(c.Web.Listen) && c.Web.User == "" {
 		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", c.Web.Listen)
 	}
 	for _, s := range c.settings() {

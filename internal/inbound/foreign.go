@@ -95,9 +95,11 @@ func (n Names) Check(host string) error {
 // OnLoopback is true when only this machine reaches a listen address.
 func OnLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false
-	}
+	return err == nil && Loopback(host)
+}
+
+// Loopback reports whether a host is this machine.
+func Loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
