@@ -18,10 +18,10 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/syncer/status"
 )
 

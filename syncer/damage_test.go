@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 

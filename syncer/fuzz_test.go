@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )

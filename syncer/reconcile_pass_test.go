@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"

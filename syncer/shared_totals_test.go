@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"

@@ -18,12 +18,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/memsink"
+	"github.com/larder-sync/larder/internal/test/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/server"
-	"github.com/larder-sync/larder/sinks/sinktest"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // TestMain has garbage collected seldom: the tests have one processor, and memory is there.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 )
 
 // episode is a scenario being played: a world, and a daemon in it that is killed,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
+	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 )

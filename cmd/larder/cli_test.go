@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // A key that every user of the machine can read is told of, with what mends it.

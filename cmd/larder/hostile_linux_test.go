@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // acting is text that does something to a terminal, or makes text look like another:

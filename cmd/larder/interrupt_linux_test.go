@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // Whoever presses Ctrl-C has stopped the question; the warehouse was there.

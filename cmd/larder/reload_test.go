@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // exchange puts a configuration in place as an editor does: a new file, renamed.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer/status"
 )
 

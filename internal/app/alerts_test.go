@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/dashboards"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 

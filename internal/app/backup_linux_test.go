@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // A backup on a disk that is too small for it is refused before it is begun, and so is one that

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/syncer"

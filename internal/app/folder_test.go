@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 

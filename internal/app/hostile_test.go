@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/servicemanager"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // listenAsManager is a service manager that notes what it is told.

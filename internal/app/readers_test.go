@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // ask sends a statement to the reading interface with parameters of the URL.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 const fewFiles = "LARDER_FEW_FILES"

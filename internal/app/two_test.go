@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 )

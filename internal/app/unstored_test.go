@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer/status"
 )
 

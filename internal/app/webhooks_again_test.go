@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/polling"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // takesWebhooks has the world's source take webhooks, signed with the secret of its key, and

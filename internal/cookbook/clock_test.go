@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // What asks the engine for the time, in the views and in the cookbook.

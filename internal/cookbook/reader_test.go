@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // documented are the queries that the documents show, by heading or view.

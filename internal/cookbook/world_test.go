@@ -12,8 +12,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/sinktest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
-	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // TestSinkOverNative runs the whole suite over ClickHouse's native protocol. No

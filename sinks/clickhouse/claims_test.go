@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // However many questions of sources wait for each other, a beat does not wait for them: a

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
-	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 func TestSinkOverHTTP(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/personal"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer/erase"
 	"github.com/larder-sync/larder/syncer/mapping"
 )

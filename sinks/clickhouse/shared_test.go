@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // warehouses are the migrated databases that no test has: to empty one takes a

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // The hashes of states are stored. Another hash for the same values would make a state of

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 

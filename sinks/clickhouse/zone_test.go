@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 )
 
 // TestEveryInstantIsTheRestaurants looks at the type of every instant of both databases.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // Of a part whose bytes have changed, under a running process or a stopped one, the

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )
 

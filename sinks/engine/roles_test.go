@@ -18,10 +18,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/damage"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )
 

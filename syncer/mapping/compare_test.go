@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/oracle"
+	"github.com/larder-sync/larder/internal/test/sinktest"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/sinks/sinktest"
-	"github.com/larder-sync/larder/syncer/internal/oracle"
 )
 
 // storedAs is a row as a warehouse holds it.

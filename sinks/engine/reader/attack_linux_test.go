@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )
 

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )

@@ -22,10 +22,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/larder-sync/larder/internal/polling"
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	larder "github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // BenchmarkQuery is the cost of one small query through the driver.

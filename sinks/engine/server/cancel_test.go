@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // running counts the statements under way that contain a text.

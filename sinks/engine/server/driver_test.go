@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 func TestDriverRoundTripsEveryTypeOfTheWarehouse(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
 // asker sends raw requests, as curl does.

@@ -25,8 +25,8 @@ import (
 	"github.com/go-faster/city"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/enginetest"
 	"github.com/larder-sync/larder/sinks/engine/exception"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/memsink"
+	"github.com/larder-sync/larder/internal/test/sinktest"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/sinks/sinktest"
-	"github.com/larder-sync/larder/syncer/internal/memsink"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
