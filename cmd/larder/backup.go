@@ -104,7 +104,7 @@ func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
 			done += " of " + amount(p.Of)
 			if p.Done > 0 {
 				left := time.Duration(float64(time.Since(began)) * (float64(p.Of)/float64(min(p.Done, p.Of)) - 1))
-				done += ", " + age(left) + " left"
+				done += ", " + text.Span(left) + " left"
 			}
 		}
 		show.tell([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}}, 1)

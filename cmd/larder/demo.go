@@ -140,7 +140,7 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	all := equal + moving + drift + missing
 	proof := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
 	if equal == all {
-		proof += "all " + text.Plural(all, "comparison") + text.Verb(all, " is", " are") + " equal"
+		proof += "all " + text.Counted(all, "comparison", "is", "are") + " equal"
 	} else {
 		proof += text.Count(equal) + " of " + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
 	}

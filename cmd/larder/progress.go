@@ -197,7 +197,7 @@ func walksOf(s status.Status, only syncer.Selection) []walk {
 			if p := st.Progress; p != nil && !p.Deep() && only.Has(s.Sources[i].Name, st.Name) {
 				walks = append(walks, walk{
 					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
-					done: p.Rows, total: p.TotalRows, text: forecast(p), brief: p.Pages <= 1 && p.TotalRows <= pageRows && p.Suspects == 0,
+					done: p.Rows, total: p.TotalRows, text: p.Text(), brief: p.Pages <= 1 && p.TotalRows <= pageRows && p.Suspects == 0,
 				})
 			}
 		}
@@ -322,54 +322,6 @@ func (b *bar) say(words string) {
 	default:
 	}
 	b.said <- text.Visible(words)
-}
-
-// forecast is how far a walk is and how long it will take, in words.
-func forecast(p *status.Progress) string {
-	switch {
-	case p.Resync():
-		return "full resync: " + amounts(p)
-	case p.Deep():
-		return "deep run: " + questions(p)
-	case p.Suspects > 0:
-		return fmt.Sprintf("%s at first sight, compared again in %s", text.Plural(p.Suspects, "row")+text.Verb(p.Suspects, " differs", " differ"), age(p.ExpectedLeft.Duration()))
-	}
-	return amounts(p)
-}
-
-// questions is how far a deep run is, in words.
-func questions(p *status.Progress) string {
-	left := age(p.ExpectedLeft.Duration())
-	if p.Suspects > 0 {
-		return differing(p.Suspects) + ", asked again in " + left
-	}
-	return fmt.Sprintf("%d of %s, %s left", p.Pages, text.Plural(p.Pages+p.RequestsLeft, "question"), left)
-}
-
-func amounts(p *status.Progress) string {
-	switch {
-	case !p.BackTo().IsZero():
-		return fmt.Sprintf("%s, back to %s", text.Plural(p.Rows, "row"), p.BackTo().Format(time.DateOnly))
-	case p.TotalRows == 0:
-		return atLeast(p) + text.Plural(p.Rows, "row")
-	}
-	rows := fmt.Sprintf("%s%s of %s", atLeast(p), text.Count(p.Rows), text.Plural(p.TotalRows, "row"))
-	switch p.RequestsLeft {
-	case 0:
-		return rows
-	case 1:
-		return rows + ", 1 request left"
-	default:
-		return fmt.Sprintf("%s, %s left, %s", rows, age(p.ExpectedLeft.Duration()), text.Plural(p.RequestsLeft, "request"))
-	}
-}
-
-// atLeast goes before the rows of a walk whose cursor was refused.
-func atLeast(p *status.Progress) string {
-	if p.AtLeast {
-		return "at least "
-	}
-	return ""
 }
 
 // end leaves the bars as they are.

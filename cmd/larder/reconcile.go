@@ -140,17 +140,15 @@ func verdictInWords(v sinks.Verdict) string {
 		place = " at " + v.Location
 	}
 	verdict := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
-	switch {
-	case len(v.Differences) > 1:
-		d := v.Differences[0]
-		return fmt.Sprintf("%s (%s: service %s, mirror %s, and %s)", verdict, d.Figure, d.Service, d.Mirror, text.Plural(len(v.Differences)-1, "more figure"))
-	case len(v.Differences) == 1:
-		d := v.Differences[0]
-		return fmt.Sprintf("%s (%s: service %s, mirror %s)", verdict, d.Figure, d.Service, d.Mirror)
-	case v.Reason != "":
-		return verdict + ": " + v.Reason
+	if len(v.Differences) == 0 {
+		return strings.TrimSuffix(verdict+": "+v.Reason, ": ")
 	}
-	return verdict
+	more := ""
+	if n := len(v.Differences) - 1; n > 0 {
+		more = ", and " + text.Plural(n, "more figure")
+	}
+	d := v.Differences[0]
+	return fmt.Sprintf("%s (%s: service %s, mirror %s%s)", verdict, d.Figure, d.Service, d.Mirror, more)
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -161,7 +159,7 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 		case s.State != "":
 		case s.Backfill != nil:
 			b := s.Backfill
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + forecast(b)})
+			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + b.Text()})
 		case s.ToHeal > 0:
 			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
 		case s.Steps > 0:
@@ -173,40 +171,30 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 
 // comparison is how far the comparison of a source is, in words.
 func comparison(s *syncer.SourceReconcile) string {
+	left := ""
+	if s.ExpectedLeft > 0 {
+		left = ", " + text.Span(s.ExpectedLeft.Duration()) + " left"
+	}
 	asked := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
-	switch left := s.ExpectedLeft.Duration().Round(time.Second); {
+	differ := text.Counted(s.Suspects, "day", "differs", "differ")
+	switch {
 	case s.Asked < s.Steps && s.Suspects > 0:
-		return fmt.Sprintf("%s, %s left, %s", asked, age(left), differing(s.Suspects))
+		return asked + left + ", " + differ
 	case s.Asked < s.Steps:
-		return fmt.Sprintf("%s, %s left", asked, age(left))
+		return asked + left
 	case s.ToHeal > 0:
-		return healing(s, left)
+		still := ""
+		if n := s.StillDiffer; n > 0 {
+			still = fmt.Sprintf(", %d %s still", n, text.Verb(n, "differs", "differ"))
+		}
+		return fmt.Sprintf("healing, %d of %s done%s%s", s.HealedDays, text.Plural(s.ToHeal, "day"), still, left)
 	case s.Suspects == 0:
 		return asked
 	case time.Until(s.SettlesAt) > 0:
-		return differing(s.Suspects) + ", asked again in " + age(left)
-	case left > 0:
-		return differing(s.Suspects) + ", asked again now, " + age(left) + " left"
+		return differ + ", asked again in " + text.Span(s.ExpectedLeft.Duration())
 	default:
-		return differing(s.Suspects) + ", asked again now"
+		return differ + ", asked again now" + left
 	}
-}
-
-// healing is how far the healing of the days that differ is, in words.
-func healing(s *syncer.SourceReconcile, left time.Duration) string {
-	how := fmt.Sprintf("healing, %d of %s done", s.HealedDays, text.Plural(s.ToHeal, "day"))
-	if n := s.StillDiffer; n > 0 {
-		how += fmt.Sprintf(", %d%s still", n, text.Verb(n, " differs", " differ"))
-	}
-	if left > 0 {
-		how += ", " + age(left) + " left"
-	}
-	return how
-}
-
-// differing is how many days differ at first sight, in words.
-func differing(days int) string {
-	return text.Plural(days, "day") + text.Verb(days, " differs", " differ")
 }
 
 // openVerdict is a line of --format json.
@@ -271,7 +259,7 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	p.table(func(t io.Writer) { verdictRows(t, r) })
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
-			p.sentence("%s: %s%snot shown; the view reconciliation has them all", s.Source, text.Plural(s.Omitted, "more verdict"), text.Verb(s.Omitted, " is ", " are "))
+			p.sentence("%s: %s not shown; the view reconciliation has them all", s.Source, text.Counted(s.Omitted, "more verdict", "is", "are"))
 		}
 		if s.Questions > 0 {
 			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))

@@ -100,11 +100,11 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		{Source: "ended", Steps: 24, Asked: 24, State: status.StateRunning},
 	}}
 	want := []string{
-		"asking: 12 of 240 questions, 7m36s left", "differing: 12 of 24 questions, 24s left, 1 day differs",
-		"waiting: 3 days differ, asked again in 2m20s", "again: 3 days differ, asked again now",
-		"healing: healing, 12 of 398 days done, 10m0s left",
-		"in vain: healing, 12 of 398 days done, 3 differ still, 10m0s left", "at its end: healing, 2 of 2 days done, 1 differs still",
-		"gained: first the backfill: 400 of 2,400 rows, 5s left, 10 requests",
+		"asking: 12 of 240 questions, 7 min left", "differing: 12 of 24 questions, 24 s left, 1 day differs",
+		"waiting: 3 days differ, asked again in 2 min", "again: 3 days differ, asked again now",
+		"healing: healing, 12 of 398 days done, 10 min left",
+		"in vain: healing, 12 of 398 days done, 3 differ still, 10 min left", "at its end: healing, 2 of 2 days done, 1 differs still",
+		"gained: first the backfill: 400 of 2,400 rows, 5 s left, 10 requests",
 	}
 	var out strings.Builder
 	p := &progress{out: &out}

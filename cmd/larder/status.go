@@ -124,7 +124,7 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		cells := []any{st.Name, light.Label, lag(st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
+		cells := []any{st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
 		if !asked {
 			cells = slices.Delete(cells, 3, 4)
 		}
@@ -151,30 +151,11 @@ func wrapParts(parts []string, width int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// stored is true of a status that was read from the warehouse, since no daemon runs.
-func stored(s status.Status) bool { return s.StartedAt.IsZero() }
-
 func headLine(s status.Status) string {
-	if stored(s) {
+	if s.StartedAt.IsZero() {
 		return "No daemon runs (larder run starts one); this is what the warehouse knows."
 	}
-	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", age(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
-}
-
-// probe is when a source in trouble is asked again, in words.
-func probe(now time.Time, s *status.SourceStatus) string {
-	if !s.NextProbe.After(now) {
-		return ""
-	}
-	return " It is asked again in " + age(s.NextProbe.Sub(now)) + "."
-}
-
-// lastError is when the last error was, in words: a walk may have gone well since.
-func lastError(now, at time.Time) string {
-	if at.IsZero() {
-		return "last error"
-	}
-	return "last error " + age(now.Sub(at)) + " ago"
+	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
 }
 
 // mark is how a line of a tone begins.
@@ -195,17 +176,17 @@ func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 		if c.Kind == status.HealthGood || c.Kind == status.HealthBackfill || c.Kind == status.HealthStopped && src.Detail == "" {
 			continue
 		}
-		text := c.Text
+		concern := c.Text
 		if c.Advice != "" {
-			text += " " + c.Advice
+			concern += " " + c.Advice
 		}
-		if i == 0 {
-			text += probe(now, src)
+		if probe := src.Probe(now); i == 0 && probe != "" {
+			concern += " " + probe
 		}
-		texts = append(texts, text)
+		texts = append(texts, concern)
 	}
-	if text := src.Unasked(); text != "" {
-		texts = append(texts, text)
+	if unasked := src.Unasked(); unasked != "" {
+		texts = append(texts, unasked)
 	}
 	return texts
 }
@@ -223,7 +204,7 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 		parts = append(parts, s.BusinessName)
 	}
 	if s.Proof != nil {
-		parts = append(parts, proofNote(s.Proof))
+		parts = append(parts, s.Proof.Text())
 	}
 	if s.Budget.KeyLimit > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, text.Plural(s.Budget.KeyLimit, "request")))
@@ -234,7 +215,7 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 		}
 	}
 	if !s.LastPing.IsZero() {
-		parts = append(parts, "last ping "+age(now.Sub(s.LastPing))+" ago")
+		parts = append(parts, "last ping "+text.Ago(now, s.LastPing))
 	}
 	if s.PersonalData == string(personal.Keep) {
 		parts = append(parts, "all personal data is kept")
@@ -242,34 +223,11 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 	return parts
 }
 
-// proofNote is until when the mirror is proven.
-func proofNote(p *status.ProofStatus) string {
-	if p.ProvenUntil == "" {
-		return "not proven yet"
-	}
-	if p.ExplainedDays > 0 {
-		return "proven until " + p.ProvenUntil + ", " + text.Plural(p.ExplainedDays, "day") + " explained"
-	}
-	return "proven until " + p.ProvenUntil
-}
-
-func lag(st *status.StreamStatus) string {
+func lag(now time.Time, st *status.StreamStatus) string {
 	if st.Lag < 0 {
 		return "never walked"
 	}
-	return age(st.Lag.Duration()) + " ago"
-}
-
-// age is a duration in the two units that matter: 5m15s, 3h5m, 2d4h.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
-	default:
-		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
-	}
+	return text.Ago(now, now.Add(-st.Lag.Duration()))
 }
 
 func watermark(t time.Time) string {
@@ -282,7 +240,7 @@ func watermark(t time.Time) string {
 func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, light status.Light) string {
 	var parts []string
 	if st.Progress != nil && st.State != status.StateStarting {
-		parts = append(parts, forecast(st.Progress))
+		parts = append(parts, st.Progress.Text())
 	}
 	if q := st.InQuarantine(); q != "" && q != light.Label {
 		parts = append(parts, q)
@@ -290,7 +248,11 @@ func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, ligh
 	if detail := src.Note(st); detail != "" {
 		parts = append(parts, detail)
 	} else if last := src.LastError(st); last != "" {
-		parts = append(parts, lastError(now, st.LastErrorAt)+": "+last)
+		when := "last error"
+		if !st.LastErrorAt.IsZero() { // a walk may have gone well since
+			when += " " + text.Ago(now, st.LastErrorAt)
+		}
+		parts = append(parts, when+": "+last)
 	}
 	return strings.Join(parts, "; ")
 }

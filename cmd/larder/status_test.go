@@ -22,27 +22,27 @@ func TestStatusOfADaemonAndOfNone(t *testing.T) {
 				Progress: &status.Progress{Walk: status.WalkDeep, Pages: 1, RequestsLeft: 10, ExpectedLeft: status.Seconds(20 * time.Second)}},
 		},
 	}}}
-	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 … Backfill under way, 1 s left.
 
 bistro  backfill  Bistro  3 of 120 requests in the last minute
   stream        state       last walk  newest change (UTC)  rows  note
-  api_keys      up to date  0s ago     -                    1
-  sales_orders  backfill    3h5m ago   2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
-  sales_daily   up to date  7s ago     -                    -     deep run: 1 of 11 questions, 20s left
+  api_keys      up to date  just now   -                    1
+  sales_orders  backfill    3 h ago    2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
+  sales_daily   up to date  7 s ago    -                    -     deep run: 1 of 11 questions, 20 s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &status.Progress{}}}
-	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 ! The service does not answer.
 
 bistro  no answer  Bistro  3 of 120 requests in the last minute
-  The service does not answer. No answer. It is asked again in 8s.
+  The service does not answer. No answer. Asked again in 8 s.
   1 stream waits until then.
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "starting", "", time.Time{}
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = now.Add(40*time.Minute), "key"
-	want(t, s, `A daemon has been running for 5m15s, since 2026-03-01 11:54:45 UTC.
+	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 … Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
 
 bistro  starting  Bistro  3 of 120 requests in the last minute  someone else seems to use the key, and leaves few requests
@@ -56,8 +56,8 @@ bistro  starting  Bistro  3 of 120 requests in the last minute  someone else see
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.
 
 bistro  no daemon  Bistro  3 of 120 requests in the last minute
-  stream        state    last walk  newest change (UTC)  rows  note
-  sales_orders  stopped  2d4h ago   -                    7     backfill not finished
+  stream        state    last walk   newest change (UTC)  rows  note
+  sales_orders  stopped  2 days ago  -                    7     backfill not finished
 `)
 }
 
@@ -67,7 +67,7 @@ func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 		Name: "bistro", State: "running", Proof: &status.ProofStatus{ProvenUntil: "2025-12-01", DriftDays: 90},
 		Streams: []status.StreamStatus{{Name: "products", State: "running", Quarantined: 3, Rows: new(uint64(12))}},
 	}}}
-	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
+	want(t, s, `A daemon has been running for 60 min, since 2026-03-01 11:00:00 UTC.
 ! 90 days differ from the service's totals.
 ! 3 rows are in quarantine.
 
@@ -75,16 +75,16 @@ bistro  90 days differ  proven until 2025-12-01
   90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
   3 rows are in quarantine. What could not be understood is kept whole. Look at it with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
   stream    state            last walk  newest change (UTC)  rows  note
-  products  3 in quarantine  0s ago     -                    12
+  products  3 in quarantine  just now   -                    12
 `)
 	s.Sources[0].Proof.DriftDays, s.Sources[0].Streams[0].Quarantined = 0, 0
 	s.Sources[0].Streams[0].LastError, s.Sources[0].Streams[0].LastErrorAt = "GET /products: no answer", now.Add(-130*time.Second)
-	want(t, s, `A daemon has been running for 1h0m, since 2026-03-01 11:00:00 UTC.
+	want(t, s, `A daemon has been running for 60 min, since 2026-03-01 11:00:00 UTC.
 ✓ Everything is up to date and proven.
 
 bistro  up to date  proven until 2025-12-01
   stream    state       last walk  newest change (UTC)  rows  note
-  products  up to date  0s ago     -                    12    last error 2m10s ago: GET /products: no answer
+  products  up to date  just now   -                    12    last error 2 min ago: GET /products: no answer
 `)
 }
 

@@ -50,7 +50,7 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 	}
 	for _, words := range []string{
 		"  stream          state      last walk     newest change (UTC)  rows\n",
-		"  sales_orders    not asked  3h5m ago      2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
+		"  sales_orders    not asked  3 h ago       2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
 	} {
 		if !strings.Contains(out.String(), words) {
 			t.Errorf("want %q in\n%s", words, out.String())

@@ -63,7 +63,7 @@ func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...st
 			e.source(s.Source, o.Stream, o.Err)
 			if o.InQuarantine > 0 {
 				quarantined = true
-				e.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Plural(o.InQuarantine, "row")+text.Verb(o.InQuarantine, " is", " are")+" in quarantine")
+				e.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Durati
 	})
 	var differs []string
 	if n := report.Differences(); n > 0 {
-		differs = append(differs, text.Plural(n, "row")+text.Verb(n, " differs", " differ")+" from the API")
+		differs = append(differs, text.Counted(n, "row", "differs", "differ")+" from the API")
 	}
 	return report, judged(a.Config, report.Sources, sel, err, differs...)
 }
@@ -72,10 +72,10 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 	}
 	e := &PassError{}
 	if n := report.Drift(); n > 0 {
-		e.add(exit.Problem, text.Plural(n, "verdict")+text.Verb(n, " is", " are")+" drift: the mirror adds up to other figures than the service reports")
+		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := report.Unproven(); n > 0 {
-		e.add(exit.Problem, text.Plural(n, "verdict")+text.Verb(n, " is", " are")+" unproven: what the service answered could not be compared")
+		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
 	}
 	for i := range report.Sources {
 		e.source(report.Sources[i].Source, "", report.Sources[i].Err)

@@ -36,7 +36,7 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(F
 			}
 			tell(Finding{
 				OK: true, Warning: true, Advice: advice,
-				Text: "source " + s.Name + ": " + text.Plural(n, "stored order") + text.Verb(n, " holds", " hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
+				Text: "source " + s.Name + ": " + text.Counted(n, "stored order", "holds", "hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
 			})
 		}
 	}

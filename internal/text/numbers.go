@@ -38,6 +38,11 @@ func Verb[N int | uint64](n N, one, many string) string {
 	return many
 }
 
+// Counted writes "1 day differs" and "2 days differ".
+func Counted[N int | uint64](n N, noun, one, many string) string {
+	return Plural(n, noun) + " " + Verb(n, one, many)
+}
+
 // Span writes a duration, from ten hours on in one unit.
 func Span(d time.Duration) string {
 	switch {
@@ -54,6 +59,34 @@ func Span(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d days", int(d.Hours()/24))
 	}
+}
+
+// Ago writes how long before now a time was.
+func Ago(now, t time.Time) string {
+	switch ago := now.Sub(t); {
+	case t.IsZero():
+		return "never"
+	case ago < 2*time.Second:
+		return "just now"
+	case ago >= 2*time.Hour && ago < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(ago.Hours()))
+	default:
+		return Span(ago) + " ago"
+	}
+}
+
+// Sentence makes one of words: with a capital letter and a full stop.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	if first := s[0]; first >= 'a' && first <= 'z' {
+		s = string(first-'a'+'A') + s[1:]
+	}
+	if !strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		s += "."
+	}
+	return s
 }
 
 // Few are some of the names, in order, each once, and how many more there are.

@@ -36,3 +36,14 @@ func TestShortCutsBetweenCharacters(t *testing.T) {
 		}
 	}
 }
+
+func TestAgo(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		time.Second: "just now", 79 * time.Second: "79 s ago", 31*time.Hour + 45*time.Minute: "31 h ago", 50 * time.Hour: "2 days ago",
+	} {
+		if got := Ago(noon, noon.Add(-d)); got != want {
+			t.Errorf("Ago(%s) = %q, want %q", d, got, want)
+		}
+	}
+}

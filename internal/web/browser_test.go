@@ -87,7 +87,7 @@ func TestADeepRunInBrowser(t *testing.T) {
 	b := newTab(t, open(t), 390, 844, "light")
 	b.do(t, chromedp.Navigate(serve(t, p.options())+"/"), chromedp.WaitVisible("h1"))
 	bar := `document.querySelector("[data-key=stream-bodega-sales_daily-note] progress").value`
-	for _, text := range []string{"Everything is up to date and proven.", "deep run: 4 of 12 questions · 16 s left", "deep run: 2 days differ, asked again in 2 min", "9 questions to go"} {
+	for _, text := range []string{"Everything is up to date and proven.", "deep run: 4 of 12 questions, 16 s left", "deep run: 2 days differ, asked again in 2 min", "9 questions to go"} {
 		if body := b.text(t); !strings.Contains(body, text) {
 			t.Errorf("the page does not show %q:\n%s", text, body)
 		}
@@ -103,7 +103,7 @@ func TestADeepRunInBrowser(t *testing.T) {
 		streams[7].Progress = &run
 		s.Sources[0].Streams = streams
 	})
-	b.waitFor(t, `document.body.innerText.includes("deep run: 9 of 12 questions · 6 s left") && `+bar+` === 75`)
+	b.waitFor(t, `document.body.innerText.includes("deep run: 9 of 12 questions, 6 s left") && `+bar+` === 75`)
 	p.change(func(s *status.Status) { s.Sources[0] = healthy("bodega", "Bodega Veche") })
 	b.waitFor(t, `!document.body.innerText.includes("deep run") && !document.body.innerText.includes("questions to go")`)
 	b.wantQuiet(t)

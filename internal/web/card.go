@@ -17,7 +17,7 @@ type card struct {
 	Test                bool
 	State               badge
 	Matters             []matter
-	Since, NextProbe    string
+	Probe               string
 	Proof               string
 	Kept                string // of customers; empty when that is not all
 	Budget              []bar
@@ -73,7 +73,10 @@ func newCard(now time.Time, s *status.SourceStatus) card {
 	all := s.Concerns()
 	c := card{
 		Key: "card-" + s.Name, Name: s.Name, Business: s.BusinessName, Test: s.KeyMode == "test",
-		State: badgeOf(all[0]), Proof: proofOf(s.Proof), URL: "/?source=" + url.QueryEscape(s.Name),
+		State: badgeOf(all[0]), Probe: s.Probe(now), URL: "/?source=" + url.QueryEscape(s.Name),
+	}
+	if s.Proof != nil {
+		c.Proof = text.Sentence(s.Proof.Text())
 	}
 	for _, x := range all {
 		if x.Kind != status.HealthGood && x.Kind != status.HealthBackfill { // a backfill shows its bar
@@ -81,12 +84,6 @@ func newCard(now time.Time, s *status.SourceStatus) card {
 		}
 		if x.Kind == status.HealthUnproven { // which says it
 			c.Proof = ""
-		}
-	}
-	if s.NextProbe.After(now) {
-		c.NextProbe = "asked again in " + text.Span(s.NextProbe.Sub(now)) + "."
-		if !s.Since.IsZero() {
-			c.Since = "For " + text.Span(now.Sub(s.Since))
 		}
 	}
 	c.budget(s.Budget)
@@ -115,20 +112,6 @@ func (c *card) budget(b status.BudgetStatus) {
 		}
 	}
 	c.LimitNotes = strings.Join(b.Notes(), "; ")
-}
-
-// proofOf is until when the mirror is proven, in words.
-func proofOf(p *status.ProofStatus) string {
-	switch {
-	case p == nil:
-		return ""
-	case p.ProvenUntil == "":
-		return "Not proven yet"
-	case p.ExplainedDays > 0:
-		return "Proven until " + p.ProvenUntil + ", " + text.Plural(p.ExplainedDays, "day") + " explained"
-	default:
-		return "Proven until " + p.ProvenUntil
-	}
 }
 
 func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) stream {
@@ -160,42 +143,16 @@ func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) 
 }
 
 func newProgress(p *status.Progress) *progress {
-	if p.Deep() {
-		return deepProgress(p)
+	percent := -1
+	switch {
+	case p.Deep() && p.Suspects > 0:
+		percent = 100
+	case p.Deep():
+		percent = int(p.Pages * 100 / max(p.Pages+p.RequestsLeft, 1))
+	case p.TotalRows > 0 && p.BackTo().IsZero():
+		percent = int(min(p.Rows*100/p.TotalRows, 100))
 	}
-	if day := p.BackTo(); !day.IsZero() {
-		return &progress{-1, fmt.Sprintf("%s, back to %s", text.Plural(p.Rows, "row"), day.Format(time.DateOnly))}
-	}
-	what := ""
-	if p.Resync() {
-		what = "full resync: "
-	}
-	if p.AtLeast {
-		what += "at least "
-	}
-	if p.TotalRows == 0 {
-		return &progress{-1, fmt.Sprintf("%s%s in %s so far", what, text.Plural(p.Rows, "row"), text.Plural(p.Pages, "page"))}
-	}
-	percent := int(min(p.Rows*100/p.TotalRows, 100))
-	words := fmt.Sprintf("%s%d %% of %s", what, percent, text.Plural(p.TotalRows, "row"))
-	if p.RequestsLeft > 0 {
-		words = fmt.Sprintf("%s · %s left, %s", words, text.Span(p.ExpectedLeft.Duration()), text.Plural(p.RequestsLeft, "request"))
-	}
-	return &progress{percent, words}
-}
-
-// deepProgress is how far a deep run of reconciliation is.
-func deepProgress(p *status.Progress) *progress {
-	left := text.Span(p.ExpectedLeft.Duration())
-	if p.Suspects > 0 {
-		verb := " differ"
-		if p.Suspects == 1 {
-			verb = " differs"
-		}
-		return &progress{100, fmt.Sprintf("deep run: %s%s, asked again in %s", text.Plural(p.Suspects, "day"), verb, left)}
-	}
-	all := p.Pages + p.RequestsLeft
-	return &progress{int(p.Pages * 100 / max(all, 1)), fmt.Sprintf("deep run: %d of %s · %s left", p.Pages, text.Plural(all, "question"), left)}
+	return &progress{percent, p.Text()}
 }
 
 func newLine(now time.Time, s judged) line {
@@ -225,9 +182,9 @@ func newLine(now time.Time, s judged) line {
 	case longest != nil:
 		l.Text = newProgress(longest).Text
 	case rows == 0:
-		l.Text = "last walk " + ago(now, last)
+		l.Text = "last walk " + text.Ago(now, last)
 	default:
-		l.Text = text.Plural(rows, "row") + ", last walk " + ago(now, last)
+		l.Text = text.Plural(rows, "row") + ", last walk " + text.Ago(now, last)
 	}
 	return l
 }

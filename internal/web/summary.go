@@ -92,7 +92,7 @@ func (f *figures) held(s *status.Status) fact {
 	if len(f.counted) == 0 {
 		return fact{"Rows held", "–", "not counted yet"}
 	}
-	return fact{"Rows held", text.Count(f.rows), "counted " + ago(s.Now, s.CountedAt)}
+	return fact{"Rows held", text.Count(f.rows), "counted " + text.Ago(s.Now, s.CountedAt)}
 }
 
 func (f *figures) slowest() fact {

@@ -74,11 +74,18 @@ type filter struct {
 type moment struct{ Text, Exact, Machine string }
 
 func at(now, t time.Time) moment {
-	m := moment{Text: ago(now, t), Exact: exactly(t)}
+	m := moment{Text: text.Ago(now, t), Exact: exactly(t)}
 	if !t.IsZero() {
 		m.Machine = t.UTC().Format(time.RFC3339)
 	}
 	return m
+}
+
+func exactly(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
 func newView(s status.Status, about About, a asked) view {

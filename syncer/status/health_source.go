@@ -61,7 +61,7 @@ func (s *SourceStatus) Concerns() []Concern {
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
-			Text:   text.Plural(n, "row") + text.Verb(n, " is", " are") + " in quarantine.",
+			Text:   text.Counted(n, "row", "is", "are") + " in quarantine.",
 			Advice: adviceQuarantine,
 		})
 	}
@@ -106,25 +106,11 @@ func (s *SourceStatus) state(kind, label, why, advice string) Concern {
 	switch {
 	case s.Detail == "":
 	case kind == HealthStarting:
-		why = sentence(s.Detail)
+		why = text.Sentence(s.Detail)
 	default:
-		advice = sentence(s.Detail) // it says what to do
+		advice = text.Sentence(s.Detail) // it says what to do
 	}
 	return Concern{Kind: kind, Label: label, Text: why, Advice: advice}
-}
-
-// sentence makes one of an error's words.
-func sentence(why string) string {
-	if why == "" {
-		return ""
-	}
-	if first := why[0]; first >= 'a' && first <= 'z' {
-		why = string(first-'a'+'A') + why[1:]
-	}
-	if last := why[len(why)-1]; !strings.ContainsRune(".!?", rune(last)) {
-		why += "."
-	}
-	return why
 }
 
 // ofStreams are the concerns that are about how fresh single streams are.
@@ -216,7 +202,7 @@ func (s *SourceStatus) held() (all []Concern) {
 		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
 			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
 		if st.Detail != "" {
-			c.Advice = sentence(st.Detail)
+			c.Advice = text.Sentence(st.Detail)
 		}
 		all = append(all, c)
 	}
@@ -245,8 +231,8 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	if p := s.Proof; p != nil && p.DriftDays > 0 {
 		n := p.DriftDays
 		all = append(all, Concern{
-			Kind: HealthDrift, Amount: n, Label: text.Plural(n, "day") + text.Verb(n, " differs", " differ"),
-			Text:   text.Plural(n, "day") + text.Verb(n, " differs", " differ") + " from the service's totals.",
+			Kind: HealthDrift, Amount: n, Label: text.Counted(n, "day", "differs", "differ"),
+			Text:   text.Counted(n, "day", "differs", "differ") + " from the service's totals.",
 			Advice: adviceDrift,
 		})
 	}
@@ -258,7 +244,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: "No day has been compared with the service's totals: schedule.reconcile says when that is next, and larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "" && p.OpenDays == 0:
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven yet", Amount: p.UnaskedDays, Text: "Not proven yet.",
-			Advice: text.Plural(p.UnaskedDays, "day") + text.Verb(p.UnaskedDays, " has", " have") + " still to be compared with the service's totals. The daemon does it at the next turn of schedule.reconcile; larder reconcile does it now."})
+			Advice: text.Counted(p.UnaskedDays, "day", "has", "have") + " still to be compared with the service's totals. The daemon does it at the next turn of schedule.reconcile; larder reconcile does it now."})
 	case p.Late && p.ProvenUntil == "":
 		all = append(all, Concern{Kind: HealthUnproven, Label: "not proven", Amount: p.OpenDays, Text: "Not proven.", Advice: "The first days of the last 92 could not be compared with the service's totals. " + adviceUnproven})
 	case p.Late:

@@ -54,7 +54,7 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 		return Light{"sweep held", ToneTrouble}
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
 		n := s.Proof.DriftDays
-		return Light{text.Plural(n, "day") + text.Verb(n, " differs", " differ"), ToneTrouble}
+		return Light{text.Counted(n, "day", "differs", "differ"), ToneTrouble}
 	case st.Quarantined > 0:
 		return Light{st.InQuarantine(), ToneTrouble}
 	}
@@ -162,7 +162,7 @@ func (s *SourceStatus) Unasked() string {
 	if waiting == 0 || s.State == StateRunning || s.State == StateBackfill {
 		return ""
 	}
-	wait := text.Plural(waiting, "stream") + text.Verb(waiting, " waits", " wait") + " until then."
+	wait := text.Counted(waiting, "stream", "waits", "wait") + " until then."
 	if rows > 0 {
 		wait += " The " + text.Plural(rows, "row") + " mirrored before " + text.Verb(rows, "stays", "stay") + " as " + text.Verb(rows, "it is.", "they are.")
 	}
@@ -172,7 +172,7 @@ func (s *SourceStatus) Unasked() string {
 // NextWalk says when the stream is asked for next, and why then if it is not its turn;
 // empty when that is not known.
 func (st *StreamStatus) NextWalk(now time.Time) string {
-	in := "in " + max(st.Next.Sub(now), 0).Round(time.Second).String()
+	in := "in " + text.Span(max(st.Next.Sub(now), 0))
 	switch {
 	case st.NextWhy == string(schedule.UnderWay):
 		return "under way"

@@ -31,7 +31,7 @@ type Part struct {
 func (d Part) String() string {
 	rows := "rows that cannot be counted are"
 	if d.Rows > 0 {
-		rows = text.Plural(d.Rows, "row") + text.Verb(d.Rows, " is", " are")
+		rows = text.Counted(d.Rows, "row", "is", "are")
 	}
 	what := fmt.Sprintf("part %s of table %s.%s was damaged on the disk and is set aside: %s missing", d.Part, d.Database, d.Table, rows)
 	if d.From != "" {

@@ -1,0 +1,64 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/larder-sync/larder/internal/text"
+)
+
+// Text is how far the walk is and how long it takes still, in parts between commas: the last ones
+// can be left out.
+func (p *Progress) Text() string {
+	left := text.Span(p.ExpectedLeft.Duration())
+	switch {
+	case p.Deep() && p.Suspects > 0:
+		return "deep run: " + text.Counted(p.Suspects, "day", "differs", "differ") + ", asked again in " + left
+	case p.Deep():
+		return fmt.Sprintf("deep run: %d of %s, %s left", p.Pages, text.Plural(p.Pages+p.RequestsLeft, "question"), left)
+	case p.Suspects > 0:
+		return text.Counted(p.Suspects, "row", "differs", "differ") + " at first sight, compared again in " + left
+	case !p.BackTo().IsZero():
+		return text.Plural(p.Rows, "row") + ", back to " + p.BackTo().Format(time.DateOnly)
+	}
+	rows := text.Plural(p.Rows, "row")
+	if p.TotalRows > 0 {
+		rows = text.Count(p.Rows) + " of " + text.Plural(p.TotalRows, "row")
+	}
+	if p.AtLeast {
+		rows = "at least " + rows
+	}
+	if p.Resync() {
+		rows = "full resync: " + rows
+	}
+	switch {
+	case p.TotalRows == 0 || p.RequestsLeft == 0:
+		return rows
+	case p.RequestsLeft == 1:
+		return rows + ", 1 request left"
+	}
+	return fmt.Sprintf("%s, %s left, %s", rows, left, text.Plural(p.RequestsLeft, "request"))
+}
+
+// Text is until when the mirror is proven.
+func (p *ProofStatus) Text() string {
+	switch {
+	case p.ProvenUntil == "":
+		return "not proven yet"
+	case p.ExplainedDays > 0:
+		return "proven until " + p.ProvenUntil + ", " + text.Plural(p.ExplainedDays, "day") + " explained"
+	}
+	return "proven until " + p.ProvenUntil
+}
+
+// Probe is since when a source is in trouble, and when it is asked again; empty when it is not.
+func (s *SourceStatus) Probe(now time.Time) string {
+	if !s.NextProbe.After(now) {
+		return ""
+	}
+	again := "asked again in " + text.Span(s.NextProbe.Sub(now))
+	if !s.Since.IsZero() {
+		again = "for " + text.Span(now.Sub(s.Since)) + ", " + again
+	}
+	return text.Sentence(again)
+}
