@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +22,7 @@ func sandboxCommand(g *globals) *cobra.Command {
 	var listen, webhookURL string
 	var online float64
 	var faultTexts, readings []string
+	readingsByName := readingFlags(&o.Readings)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
@@ -37,11 +38,9 @@ as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/or
 switches ordering off ({"on": false}), and GET /admin/webhooks tells what was sent.
 
 Faults:
-` + wrapped(faults.Kinds()) + `
-Faults on webhooks:
-` + wrapped(faults.WebhookKinds()) + `
-Readings, where the API's description leaves something open:
-` + wrapped(readingNames()),
+` + listed(faults.Kinds()) + `Faults on webhooks:
+` + listed(faults.WebhookKinds()) + `Readings, where the API's description leaves something open:
+` + strings.TrimSuffix(listed(namesOf(readingsByName)), "\n"),
 		Example: `  larder sandbox --live
   larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/bistro
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
@@ -60,7 +59,7 @@ Readings, where the API's description leaves something open:
 				o.Faults = append(o.Faults, fault)
 			}
 			for _, r := range readings {
-				if err := setReading(&o.Readings, r); err != nil {
+				if err := set(readingsByName, r); err != nil {
 					return exit.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
@@ -111,22 +110,29 @@ func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
 	f.BoolVar(&o.NoLimits, "no-limits", false, "no limits at all")
 }
 
-// wrapped lists names in lines of a terminal's width.
-func wrapped(names []string) string {
-	var b strings.Builder
-	width := 0
-	for i, name := range names {
-		if i < len(names)-1 {
-			name += ","
-		}
-		if width == 0 || width+1+len(name) > 80 {
-			b.WriteString("\n ")
-			width = 1
-		}
-		b.WriteString(" " + name)
-		width += 1 + len(name)
+// listed is names in lines of a terminal's width.
+func listed(names []string) string { return wrap(strings.Join(names, ", "), "  ", 80) }
+
+// set gives a value to the flag of a name, which was written as name=value. A switch needs no
+// value.
+func set(flags *flag.FlagSet, text string) error {
+	name, value, given := strings.Cut(text, "=")
+	known := flags.Lookup(name)
+	if known == nil {
+		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(namesOf(flags), ", "))
 	}
-	return b.String()[1:]
+	if !given && known.DefValue == "false" {
+		value = "true"
+	}
+	if err := known.Value.Set(value); err != nil {
+		return fmt.Errorf("%s %q: %w", name, value, err)
+	}
+	return nil
+}
+
+func namesOf(flags *flag.FlagSet) (names []string) {
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // parseFault reads kind[=probability][,field=value...].
@@ -134,104 +140,50 @@ func parseFault(s string) (faults.Fault, error) {
 	head, rest, _ := strings.Cut(s, ",")
 	kind, probability, given := strings.Cut(head, "=")
 	f := faults.Fault{Kind: kind, Probability: 1}
-	var err error
 	if given {
+		var err error
 		if f.Probability, err = strconv.ParseFloat(probability, 64); err != nil {
 			return f, fmt.Errorf("probability %q; allowed: 0 to 1", probability)
 		}
 	}
+	fields := flag.NewFlagSet("", flag.ContinueOnError)
+	fields.IntVar(&f.Count, "count", 0, "")
+	fields.IntVar(&f.Skip, "skip", 0, "")
+	fields.IntVar(&f.RetryAfter, "retry_after", 0, "")
+	fields.IntVar(&f.Status, "status", 0, "")
+	fields.DurationVar(&f.Delay, "delay", 0, "")
+	fields.StringVar(&f.Route, "route", "", "")
 	if rest == "" {
 		return f, nil
 	}
 	for field := range strings.SplitSeq(rest, ",") {
-		name, value, _ := strings.Cut(field, "=")
-		switch name {
-		case "count":
-			f.Count, err = strconv.Atoi(value)
-		case "skip":
-			f.Skip, err = strconv.Atoi(value)
-		case "retry_after":
-			f.RetryAfter, err = strconv.Atoi(value)
-		case "status":
-			f.Status, err = strconv.Atoi(value)
-		case "delay":
-			f.Delay, err = time.ParseDuration(value)
-		case "route":
-			f.Route = value
-		default:
-			return f, fmt.Errorf("field %q; allowed: count, skip, route, delay, retry_after, status", name)
-		}
-		if err != nil {
-			return f, fmt.Errorf("%s %q: %w", name, value, err)
+		if err := set(fields, field); err != nil {
+			return f, err
 		}
 	}
 	return f, nil
 }
 
-type reading struct {
-	name string
-	set  func(r *sandbox.Readings, value string) error
-}
-
-func yes(field func(*sandbox.Readings) *bool) func(*sandbox.Readings, string) error {
-	return func(r *sandbox.Readings, value string) (err error) {
-		*field(r) = true
-		if value != "" {
-			*field(r), err = strconv.ParseBool(value)
-		}
-		return err
-	}
-}
-
-func lasting(field func(*sandbox.Readings) *time.Duration) func(*sandbox.Readings, string) error {
-	return func(r *sandbox.Readings, value string) (err error) {
-		*field(r), err = time.ParseDuration(value)
-		return err
-	}
-}
-
-func number(field func(*sandbox.Readings) *int) func(*sandbox.Readings, string) error {
-	return func(r *sandbox.Readings, value string) (err error) {
-		*field(r), err = strconv.Atoi(value)
-		return err
-	}
-}
-
-var readingTable = []reading{
-	{"range-by-change", yes(func(r *sandbox.Readings) *bool { return &r.RangeByChange })},
-	{"never-paid-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NeverPaidTombstones })},
-	{"null-updated-at", number(func(r *sandbox.Readings) *int { return &r.NullUpdatedAt })},
-	{"short-pages", number(func(r *sandbox.Readings) *int { return &r.ShortPages })},
-	{"empty-pages", number(func(r *sandbox.Readings) *int { return &r.EmptyPages })},
-	{"null-tombstones", yes(func(r *sandbox.Readings) *bool { return &r.NullTombstones })},
-	{"stamp-delay", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampDelay })},
-	{"stamp-precision", lasting(func(r *sandbox.Readings) *time.Duration { return &r.StampPrecision })},
-	{"long-floats", yes(func(r *sandbox.Readings) *bool { return &r.LongFloats })},
-	{"shared-ids", yes(func(r *sandbox.Readings) *bool { return &r.SharedIDs })},
-	{"strange-ids", yes(func(r *sandbox.Readings) *bool { return &r.StrangeIDs })},
-	{"inactive-rows-hidden", yes(func(r *sandbox.Readings) *bool { return &r.InactiveRowsHidden })},
-	{"new-map-keys", yes(func(r *sandbox.Readings) *bool { return &r.NewMapKeys })},
-	{"tightest-by-limit", yes(func(r *sandbox.Readings) *bool { return &r.TightestByLimit })},
-	{"loose-range", yes(func(r *sandbox.Readings) *bool { return &r.LooseRange })},
-	{"removed-refunds", yes(func(r *sandbox.Readings) *bool { return &r.RemovedRefunds })},
-	{"gross-per-product", yes(func(r *sandbox.Readings) *bool { return &r.GrossPerProduct })},
-	{"ordering-off", yes(func(r *sandbox.Readings) *bool { return &r.OrderingOff })},
-}
-
-func readingNames() []string {
-	var names []string
-	for _, r := range readingTable {
-		names = append(names, r.name)
-	}
-	return names
-}
-
-func setReading(r *sandbox.Readings, s string) error {
-	name, value, _ := strings.Cut(s, "=")
-	for _, known := range readingTable {
-		if known.name == name {
-			return known.set(r, value)
-		}
-	}
-	return fmt.Errorf("unknown; known are %s", strings.Join(readingNames(), ", "))
+// readingFlags are the readings by their names.
+func readingFlags(r *sandbox.Readings) *flag.FlagSet {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	f.BoolVar(&r.RangeByChange, "range-by-change", false, "")
+	f.BoolVar(&r.NeverPaidTombstones, "never-paid-tombstones", false, "")
+	f.IntVar(&r.NullUpdatedAt, "null-updated-at", 0, "")
+	f.IntVar(&r.ShortPages, "short-pages", 0, "")
+	f.IntVar(&r.EmptyPages, "empty-pages", 0, "")
+	f.BoolVar(&r.NullTombstones, "null-tombstones", false, "")
+	f.DurationVar(&r.StampDelay, "stamp-delay", 0, "")
+	f.DurationVar(&r.StampPrecision, "stamp-precision", 0, "")
+	f.BoolVar(&r.LongFloats, "long-floats", false, "")
+	f.BoolVar(&r.SharedIDs, "shared-ids", false, "")
+	f.BoolVar(&r.StrangeIDs, "strange-ids", false, "")
+	f.BoolVar(&r.InactiveRowsHidden, "inactive-rows-hidden", false, "")
+	f.BoolVar(&r.NewMapKeys, "new-map-keys", false, "")
+	f.BoolVar(&r.TightestByLimit, "tightest-by-limit", false, "")
+	f.BoolVar(&r.LooseRange, "loose-range", false, "")
+	f.BoolVar(&r.RemovedRefunds, "removed-refunds", false, "")
+	f.BoolVar(&r.GrossPerProduct, "gross-per-product", false, "")
+	f.BoolVar(&r.OrderingOff, "ordering-off", false, "")
+	return f
 }
