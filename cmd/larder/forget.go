@@ -59,7 +59,7 @@ warehouse could not be reached.`,
 	cmd.Flags().StringVar(&r.Source, "source", "", "the `source` whose restaurant it is")
 	cmd.Flags().StringVar(&r.Phone, "phone", "", "`phone` of the customer; - reads it from the standard input")
 	cmd.Flags().StringArrayVar(&r.Orders, "order", nil, "`id` of an order; may be repeated")
-	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+	waitFlag(cmd, &wait)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,18 @@ const (
 	formatText = "text"
 	formatJSON = "json" // one object on a line, at last one of the kind summary
 )
+
+func sourcesFlag(cmd *cobra.Command, names *[]string) {
+	cmd.Flags().StringArrayVar(names, "source", nil, "only this `source`; may be repeated")
+}
+
+func streamsFlag(cmd *cobra.Command, names *[]string) {
+	cmd.Flags().StringArrayVar(names, "stream", nil, "only this `stream`; may be repeated")
+}
+
+func waitFlag(cmd *cobra.Command, wait *time.Duration) {
+	cmd.Flags().DurationVar(wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+}
 
 func formatFlag(cmd *cobra.Command, format *string) {
 	cmd.Flags().StringVar(format, "format", formatText, "`form` of what is found: text or json")

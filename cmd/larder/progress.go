@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +13,8 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
+	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
@@ -70,29 +69,30 @@ func (b *bar) text(style ...decor.WC) decor.Decorator {
 func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
 	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, lastPrinted: time.Now()}
 	if interactive(p.out) {
-		p.room = roomFor(p.out)
+		_, height := sizeOf(p.out)
+		p.room = min(barsShown, max(height-3, 1)) // with a line for the rest of the walks and one for the cursor
 		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(unescaped(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
 }
 
+// beginPass shows the walks of a pass, and loads the configuration with the log beside them.
+func (g *globals) beginPass(ctx context.Context, only syncer.Selection) (*app.App, *progress, error) {
+	show := newProgress(ctx, g, only)
+	level := ""
+	if show.group != nil {
+		level = "warn" // bars tell the rest
+	}
+	a, err := g.loadLogging(false, show.lines(), level)
+	if err != nil {
+		show.end()
+	}
+	return a, show, err
+}
+
 // begin is where every line of a frame begins: what a person types, and the ^C that
 // the terminal shows, has moved the cursor, and mpb only takes it up again.
 const begin = "\r"
-
-// roomFor is how many bars fit on a terminal, with a line for the rest of the walks
-// and one for the cursor.
-func roomFor(out io.Writer) int {
-	f, ok := unescaped(out).(*os.File)
-	if !ok {
-		return barsShown
-	}
-	_, height, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return barsShown
-	}
-	return min(barsShown, max(height-3, 1))
-}
 
 // lines is where log lines go, so that they do not tear the bars.
 func (p *progress) lines() io.Writer {
@@ -115,14 +115,6 @@ func (a aboveBars) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
-}
-
-// level is the log level beside bars, which tell the rest.
-func (p *progress) level() string {
-	if p.group != nil {
-		return "warn"
-	}
-	return ""
 }
 
 // update shows the walks of a status.
@@ -165,17 +157,14 @@ func (p *progress) note(text string) {
 	_, _ = io.WriteString(p.lines(), wrap(text, "", widthOf(p.out))) // progress only
 }
 
-// sayer returns a function that shows one thing beside the progress, as a line or in the log.
-// The report at the end shows it again.
-func (p *progress) sayer() func(what, said string) {
-	out := p.lines()
-	return func(what, said string) {
-		if p.logs() {
-			p.log.Info("found", "what", what, "detail", said)
-			return
-		}
-		_, _ = fmt.Fprintf(out, "%s: %s\n", what, text.Visible(said)) // the end tells it again, and fails when it cannot
+// found shows one thing beside the progress, as a line or in the log. The report at the end shows it
+// again, and fails when it cannot.
+func (p *progress) found(what, detail string) {
+	if p.logs() {
+		p.log.Info("found", "what", what, "detail", detail)
+		return
 	}
+	_, _ = fmt.Fprintf(p.lines(), "%s: %s\n", what, text.Visible(detail))
 }
 
 // walk is one under way.

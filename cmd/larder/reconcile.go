@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,24 +68,22 @@ not be compared; 2 usage or configuration; 3 the API refused, or the key lacks s
 			return runReconcile(cmd, g, r, wait, format)
 		},
 	}
-	cmd.Flags().StringArrayVar(&r.Sources, "source", nil, "only this `source`; may be repeated")
+	sourcesFlag(cmd, &r.Sources)
 	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default that of the first order)")
 	cmd.Flags().StringVar(&r.To, "to", "", "last `day` (default today)")
 	cmd.Flags().BoolVar(&r.Heal, "heal", false, "fetch the orders of days that differ anew, and compare again")
 	formatFlag(cmd, &format)
-	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+	waitFlag(cmd, &wait)
 	return cmd
 }
 
 func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
-	show := newProgress(cmd.Context(), g, syncer.Selection{Sources: r.Sources})
-	a, err := g.loadLogging(false, show.lines(), show.level())
+	a, show, err := g.beginPass(cmd.Context(), syncer.Selection{Sources: r.Sources})
 	if err != nil {
-		show.end()
 		return err
 	}
 	p := &printer{out: g.out, json: format == formatJSON}
-	verdicts := &verdictLines{printer: p, beside: show.sayer(), late: p.json && show.group != nil && interactive(g.out)}
+	verdicts := &verdictLines{printer: p, beside: show.found, late: p.json && show.group != nil && interactive(g.out)}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.tell(so)
 		show.tell(comparisonsOf(so), len(so.Sources))
@@ -292,13 +291,12 @@ func countsInWords(proven string, c syncer.VerdictCounts) string {
 }
 
 func verdictRows(t io.Writer, r syncer.ReconcileReport) {
-	head := false
+	if !slices.ContainsFunc(r.Sources, func(s syncer.SourceReconcile) bool { return len(s.Open) > 0 }) {
+		return
+	}
+	fmt.Fprintln(t, "source\tday\tlocation\tsubject\tverdict\tfigure\tservice\tmirror")
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
-			if !head {
-				fmt.Fprintln(t, "source\tday\tlocation\tsubject\tverdict\tfigure\tservice\tmirror")
-				head = true
-			}
 			printVerdict(t, r.Sources[i].Source, v)
 		}
 	}

@@ -70,7 +70,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 	out.Reset()
 	beside := &strings.Builder{}
-	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).sayer()}).tell(report)
+	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found}).tell(report)
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}

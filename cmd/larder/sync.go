@@ -61,26 +61,22 @@ could not be reached.`,
 	}
 	cmd.Flags().BoolVar(&sel.Full, "full", false, "a full resync: walk everything again and remove what the service no longer shows")
 	cmd.Flags().BoolVar(&sel.ConfirmSweep, "confirm-sweep", false, "let a full resync remove more than its guard allows")
-	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
-	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	sourcesFlag(cmd, &sel.Sources)
+	streamsFlag(cmd, &sel.Streams)
 	cmd.Flags().DurationVar(&sel.RetryFor, "retry-for", 5*time.Minute, "how long to try again what fails and comes no further")
-	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+	waitFlag(cmd, &wait)
 	return cmd
 }
 
 func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration) error {
-	show := newProgress(cmd.Context(), g, sel)
-	a, err := g.loadLogging(false, show.lines(), show.level())
+	a, show, err := g.beginPass(cmd.Context(), sel)
 	if err != nil {
-		show.end()
 		return err
 	}
 	report, err := a.Sync(cmd.Context(), sel, wait, show.update)
 	show.end()
 	if len(report.Sources) > 0 {
-		if perr := printReport(g.out, report, widthOf(g.out)); perr != nil {
-			return errors.Join(err, perr)
-		}
+		err = errors.Join(err, printReport(g.out, report, widthOf(g.out)))
 	}
 	return err
 }
@@ -108,16 +104,12 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 	return err
 }
 
-func isHeld(err error) bool {
-	_, held := errors.AsType[*status.SweepHeld](err)
-	return held
-}
-
 func outcome(st syncer.StreamReport) string {
+	_, held := errors.AsType[*status.SweepHeld](st.Err)
 	switch {
 	case errors.Is(st.Err, context.Canceled):
 		return "interrupted"
-	case isHeld(st.Err):
+	case held:
 		return "sweep held"
 	case st.Err != nil:
 		return "failed"

@@ -13,16 +13,17 @@ import (
 	"github.com/larder-sync/larder/internal/text"
 )
 
-// widthOf is how wide a terminal is; 0 for what is none, where lines may be of any
+// sizeOf is how wide and how high a terminal is; 0 for what is none, where lines may be of any
 // length.
+func sizeOf(w io.Writer) (width, height int) {
+	if interactive(w) {
+		width, height, _ = term.GetSize(int(unescaped(w).(*os.File).Fd()))
+	}
+	return max(width, 0), max(height, 0) // below 0 when the system does not say
+}
+
 func widthOf(w io.Writer) int {
-	if !interactive(w) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(unescaped(w).(*os.File).Fd()))
-	if err != nil {
-		return 0
-	}
+	width, _ := sizeOf(w)
 	return width
 }
 

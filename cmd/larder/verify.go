@@ -62,18 +62,16 @@ reached.`,
 			return runVerify(cmd, g, sel, wait, format)
 		},
 	}
-	cmd.Flags().StringArrayVar(&sel.Sources, "source", nil, "only this `source`; may be repeated")
-	cmd.Flags().StringArrayVar(&sel.Streams, "stream", nil, "only this `stream`; may be repeated")
+	sourcesFlag(cmd, &sel.Sources)
+	streamsFlag(cmd, &sel.Streams)
 	formatFlag(cmd, &format)
-	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
+	waitFlag(cmd, &wait)
 	return cmd
 }
 
 func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
-	show := newProgress(cmd.Context(), g, sel)
-	a, err := g.loadLogging(false, show.lines(), show.level())
+	a, show, err := g.beginPass(cmd.Context(), sel)
 	if err != nil {
-		show.end()
 		return err
 	}
 	out := g.out
@@ -138,12 +136,10 @@ func shownValues(f verify.Finding) string {
 	if f.API == nil && f.Mirror == nil {
 		return "not shown"
 	}
-	if f.Field != "" {
-		return "API " + shownValue(f.API) + ", mirror " + shownValue(f.Mirror)
-	}
-	var api, mirror string // words about the whole row
-	if json.Unmarshal(f.API, &api) != nil || json.Unmarshal(f.Mirror, &mirror) != nil {
-		return "API " + shownValue(f.API) + ", mirror " + shownValue(f.Mirror)
+	api, mirror := shownValue(f.API), shownValue(f.Mirror)
+	var ofAPI, ofMirror string // words about the whole row
+	if f.Field == "" && json.Unmarshal(f.API, &ofAPI) == nil && json.Unmarshal(f.Mirror, &ofMirror) == nil {
+		api, mirror = ofAPI, ofMirror
 	}
 	return "API " + api + ", mirror " + mirror
 }
@@ -152,11 +148,7 @@ func shownValue(v json.RawMessage) string {
 	if len(v) == 0 {
 		return "(none)"
 	}
-	const most = 200
-	if text := []rune(string(v)); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(v)
+	return text.Short(string(v), 200)
 }
 
 // verifySummary is the last line of --format json.
