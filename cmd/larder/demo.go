@@ -84,7 +84,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	o.Progress = show.update
 	o.Ready = func(i demo.Info) {
 		show.end()
-		printDemo(g.out, i, o.Once)
+		printDemo(g.out, i, filepath.Join(o.Dir, filepath.Base(i.Config)), o.Once)
 	}
 	if err := warehouse.Confinable(); err != nil {
 		show.note(fmt.Sprintf("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err))
@@ -95,7 +95,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 
 const demoQuery = "SELECT business_day, count() AS orders, sum(totals_net_sales) AS net_sales FROM sales_orders GROUP BY 1 ORDER BY 1 DESC LIMIT 7"
 
-func printDemo(w io.Writer, i demo.Info, once bool) {
+func printDemo(w io.Writer, i demo.Info, config string, once bool) {
 	var rows, requests, limited uint64
 	for _, s := range i.Status.Sources {
 		requests += s.Requests
@@ -122,7 +122,7 @@ func printDemo(w io.Writer, i demo.Info, once bool) {
 		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools; read-only)\n", i.QueryURL)
 	}
 	fmt.Fprintf(w, "  Invented API     %s\n", i.APIURL)
-	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", self(), near(i.Config), demoQuery)
+	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", os.Args[0], config, demoQuery)
 	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
 }
 
@@ -131,50 +131,8 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	if len(r.Sources) == 0 {
 		return
 	}
-	var equal, moving uint64
-	for _, s := range r.Sources {
-		equal += s.Proven + s.Healed + s.Explained
-		moving += s.Unsettled
+	fmt.Fprint(w, wrap("Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product:", "", widthOf(w)))
+	for _, s := range summarizeReconciled(r, nil).Sources {
+		fmt.Fprint(w, wrap(s.Source+": "+reconciledInWords(s), "  ", widthOf(w)))
 	}
-	drift, missing := r.Drift(), r.Unproven()
-	all := equal + moving + drift + missing
-	proof := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
-	if equal == all {
-		proof += "all " + text.Counted(all, "comparison", "is", "are") + " equal"
-	} else {
-		proof += text.Count(equal) + " of " + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
-	}
-	for _, other := range []struct {
-		n    uint64
-		what string
-	}{{drift, text.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
-		if other.n > 0 {
-			proof += ", " + text.Count(other.n) + " " + other.what
-		}
-	}
-	fmt.Fprint(w, wrap(proof+".", "", widthOf(w)))
-}
-
-// self is how to call this program from here.
-func self() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return "larder"
-	}
-	if path := near(exe); strings.ContainsRune(path, filepath.Separator) {
-		return path
-	}
-	return "." + string(filepath.Separator) + filepath.Base(exe)
-}
-
-// near is a path as seen from here, when that is shorter.
-func near(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if short, err := filepath.Rel(here, path); err == nil && len(short) < len(path) {
-		return short
-	}
-	return path
 }

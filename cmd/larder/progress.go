@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-runewidth"
@@ -48,21 +49,24 @@ type progress struct {
 
 type bar struct {
 	*mpb.Bar
-	said chan string // the latest text; one place
-	last string
+	words atomic.Pointer[string] // beside it
 }
 
-func newText() *bar { return &bar{said: make(chan string, 1)} }
+func newBar() *bar {
+	b := &bar{}
+	b.say("")
+	return b
+}
 
 // text draws what was said last.
 func (b *bar) text(style ...decor.WC) decor.Decorator {
-	return decor.Any(func(decor.Statistics) string {
-		select {
-		case b.last = <-b.said:
-		default:
-		}
-		return b.last
-	}, style...)
+	return decor.Any(func(decor.Statistics) string { return *b.words.Load() }, style...)
+}
+
+// say leaves words for the next time the bar is drawn.
+func (b *bar) say(words string) {
+	words = text.Visible(words)
+	b.words.Store(&words)
 }
 
 // newProgress shows the walks of a selection on standard error.
@@ -100,6 +104,14 @@ func (p *progress) lines() io.Writer {
 		return text.NewWriter(aboveBars{p.group, unescaped(p.out)})
 	}
 	return p.out
+}
+
+// above is where results are printed while bars may be drawn on the same terminal.
+func (p *progress) above(out io.Writer) io.Writer {
+	if p.group != nil && interactive(out) {
+		return p.lines()
+	}
+	return out
 }
 
 // aboveBars writes lines above the bars, and where they stood when they are no more.
@@ -270,7 +282,7 @@ func (p *progress) tellRest(waiting int) {
 		if waiting == 0 {
 			return
 		}
-		p.rest = newText()
+		p.rest = newBar()
 		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(begin), p.rest.text()))
 	}
 	if waiting == 0 {
@@ -281,7 +293,7 @@ func (p *progress) tellRest(waiting int) {
 }
 
 func (p *progress) add(w walk, tooMany bool) *bar {
-	b := newText()
+	b := newBar()
 	options := []mpb.BarOption{
 		mpb.BarPriority(w.place),
 		mpb.PrependDecorators(decor.Name(begin+w.name, decor.WCSyncSpaceR)),
@@ -302,15 +314,6 @@ func (b *bar) show(w walk) {
 	}
 	b.SetCurrent(int64(w.done))
 	b.say(w.text)
-}
-
-// say leaves the text for the next time the bar is drawn.
-func (b *bar) say(words string) {
-	select {
-	case <-b.said:
-	default:
-	}
-	b.said <- text.Visible(words)
 }
 
 // end leaves the bars as they are.

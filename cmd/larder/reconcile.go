@@ -82,19 +82,16 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	if err != nil {
 		return err
 	}
-	p := &printer{out: g.out, json: format == formatJSON}
-	verdicts := &verdictLines{printer: p, beside: show.found, late: p.json && show.group != nil && interactive(g.out)}
+	p := &printer{out: show.above(g.out), json: format == formatJSON}
+	verdicts := &verdictLines{printer: p, beside: show.found, shown: map[string]bool{}}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.tell(so)
 		show.tell(comparisonsOf(so), len(so.Sources))
 	})
 	verdicts.tell(report)
 	show.end()
+	p.out = g.out
 	if len(report.Sources) > 0 {
-		verdicts.late = false
-		if p.json {
-			verdicts.tell(report)
-		}
 		printReconciled(p, report, err)
 	}
 	return errors.Join(p.err, err)
@@ -105,17 +102,10 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 type verdictLines struct {
 	printer *printer
 	beside  func(what, text string)
-	late    bool // bars are drawn where they would stand
 	shown   map[string]bool
 }
 
 func (l *verdictLines) tell(r syncer.ReconcileReport) {
-	if l.late {
-		return
-	}
-	if l.shown == nil {
-		l.shown = map[string]bool{}
-	}
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
 			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")

@@ -51,7 +51,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}, {Source: "bar", Err: status.FailureOf(errors.New("key refused"))}}}
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
-	verdicts := &verdictLines{printer: p}
+	verdicts := &verdictLines{printer: p, shown: map[string]bool{}}
 	verdicts.tell(report)
 	verdicts.tell(report) // each is told once
 	printReconciled(p, report, nil)
@@ -70,7 +70,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 	out.Reset()
 	beside := &strings.Builder{}
-	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found}).tell(report)
+	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).tell(report)
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -114,14 +114,10 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 	if level == "" || cfg.Log.Level == "debug" {
 		level = cfg.Log.Level
 	}
-	if g.reload.Level, err = logging.Level(level); err != nil {
-		return nil, err
-	}
-	log, err := logging.New(w, cfg.Log.Format, g.reload.Level)
+	log, err := g.logger(w, cfg.Log.Format, level)
 	if err != nil {
 		return nil, err
 	}
-	g.log, g.format = log, cfg.Log.Format
 	for _, warning := range cfg.Warnings {
 		log.Warn("configuration: " + warning)
 	}
@@ -135,25 +131,23 @@ func (g *globals) overrides() []string {
 	return append(append([]string(nil), g.set...), "log.format="+g.logFormat)
 }
 
-// logger is for commands that need no configuration; the log goes to w.
-func (g *globals) logger(w io.Writer, format, level string) (*slog.Logger, error) {
-	threshold, err := logging.Level(level)
-	if err != nil {
+// logger makes the logger, which writes to w.
+func (g *globals) logger(w io.Writer, format, level string) (_ *slog.Logger, err error) {
+	if g.reload.Level, err = logging.Level(level); err != nil {
 		return nil, exit.UsageError(err)
 	}
-	log, err := logging.New(w, format, threshold)
-	if err != nil {
+	if g.log, err = logging.New(w, format, g.reload.Level); err != nil {
 		return nil, exit.UsageError(err)
 	}
-	g.log, g.format = log, format
-	return log, nil
+	g.format = format
+	return g.log, nil
 }
 
 // inJSON is true when the log is JSON, and so all else on standard error. An error of
 // the configuration knows what it says of that.
 func (g *globals) inJSON(err error) bool {
 	if !g.begun {
-		return g.asksJSON()
+		return g.logFormat == logging.JSON || g.logFormat == "" && slices.Contains(g.set, "log.format=json")
 	}
 	if refused, ok := errors.AsType[*config.Error](err); ok && g.format == "" {
 		return cmp.Or(g.logFormat, refused.LogFormat) == logging.JSON
@@ -161,33 +155,15 @@ func (g *globals) inJSON(err error) bool {
 	return cmp.Or(g.format, g.logFormat) == logging.JSON
 }
 
-// asksJSON is true when a command line asks for JSON that was not understood: what
-// stands behind the mistake was not parsed.
-func (g *globals) asksJSON() bool {
-	format := ""
-	for i, arg := range g.args {
-		if arg == "--" {
-			break
-		}
-		name, value, joined := strings.Cut(arg, "=")
-		if !joined && i+1 < len(g.args) {
-			value = g.args[i+1]
-		}
-		switch name {
-		case "--log-format":
-			format = value
-		case "--set":
-			if of, found := strings.CutPrefix(value, "log.format="); found && format == "" {
-				format = of
-			}
-		}
-	}
-	return format == logging.JSON
-}
-
 // fail prints why a command ends, in the form of the log.
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 	text := exit.Explain(err)
+	if !g.begun { // flags behind the mistake were not parsed
+		flags := cmd.Root().PersistentFlags()
+		flags.ParseErrorsAllowlist.UnknownFlags = true
+		flags.Usage = func() {}
+		_ = flags.Parse(g.args) // the mistake is told already
+	}
 	if !g.inJSON(err) {
 		if interactive(g.err) && errors.Is(err, context.Canceled) {
 			fmt.Fprint(unescaped(g.err), "\r") // over the ^C

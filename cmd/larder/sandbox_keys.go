@@ -4,28 +4,31 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
 // printSandbox prints where the API is, which keys it takes, and how to mirror it.
 func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
-	fmt.Fprintf(w, "The API is at %s\n", address)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i := range keys {
-		k := &keys[i]
-		if i == 0 || k.Business != keys[i-1].Business {
-			fmt.Fprintf(t, "\n%s\n", k.BusinessName)
+	p := &printer{out: w}
+	p.printf("The API is at %s\n", address)
+	p.table(func(t io.Writer) {
+		for i := range keys {
+			k := &keys[i]
+			if i == 0 || k.Business != keys[i-1].Business {
+				fmt.Fprintf(t, "\n%s\n", k.BusinessName)
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
+	})
+	if len(keys) == 0 {
+		return p.err
 	}
-	if err := t.Flush(); err != nil || len(keys) == 0 {
-		return err
-	}
-	printWebhooks(w, keys)
+	printWebhooks(p, keys)
 	name, secret, webhook, listen := "sandbox", "", "", ""
 	if u, err := url.Parse(keys[0].WebhookURL); err == nil && keys[0].WebhookURL != "" {
 		name = path.Base(u.Path)
@@ -33,7 +36,7 @@ func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
 		webhook = "\n    webhook: {secret_file: sandbox.secret}"
 		listen = fmt.Sprintf("\nwebhooks: {listen: %q}", u.Host)
 	}
-	_, err := fmt.Fprintf(w, `
+	p.printf(`
 Ask it:  curl -H 'Authorization: Bearer %s' %s/me
 
 Mirror it: put that key, main, into a file
@@ -52,23 +55,19 @@ Then
 
     %s check
     %s run
-`, keys[0].Value, address, keys[0].Value, secret, name, address, webhook, listen, self(), self())
-	return err
+`, keys[0].Value, address, keys[0].Value, secret, name, address, webhook, listen, os.Args[0], os.Args[0])
+	return p.err
 }
 
 // printWebhooks prints where events of orders go and what they are signed with.
-func printWebhooks(w io.Writer, keys []sandbox.Key) {
-	announced := false
+func printWebhooks(p *printer, keys []sandbox.Key) {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k sandbox.Key) bool { return k.WebhookURL == "" })
+	if len(keys) > 0 {
+		p.printf("\nEvents of what is ordered online through a key go to its address, signed with its secret:\n")
+	}
 	for i := range keys {
 		k := &keys[i]
-		if k.WebhookURL == "" {
-			continue
-		}
-		if !announced {
-			fmt.Fprint(w, "\nEvents of what is ordered online through a key go to its address, signed with its secret:\n")
-			announced = true
-		}
-		fmt.Fprintf(w, "  %s  %s, %s: %s\n", k.WebhookSecret, k.Role, k.BusinessName, k.WebhookURL)
+		p.printf("  %s  %s, %s: %s\n", k.WebhookSecret, k.Role, k.BusinessName, k.WebhookURL)
 	}
 }
 

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/app"
@@ -99,7 +97,10 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		b.WriteString("\n" + wrapParts(append([]string{src.Name, src.Health().Label}, headNotes(s.Now, src)...), width))
+		b.WriteString("\n" + wrap(text.Visible(src.Name+": "+src.Health().Label), "", width))
+		if notes := headNotes(s.Now, src); len(notes) > 0 {
+			b.WriteString(wrap(text.Visible(strings.Join(notes, "; ")), "  ", width))
+		}
 		for _, concern := range concernsOf(s.Now, src) {
 			b.WriteString(wrap(text.Visible(concern), "  ", width))
 		}
@@ -115,40 +116,15 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
-	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
-	asked := slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return !st.Next.IsZero() })
-	if !asked {
-		columns = slices.Delete(columns, 3, 4)
-	}
-	t := &table{width: width, indent: "  ", below: true, columns: columns}
+	t := &table{width: width, indent: "  ", below: true, columns: []column{
+		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0},
+	}}
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		cells := []any{st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
-		if !asked {
-			cells = slices.Delete(cells, 3, 4)
-		}
-		t.add(cells...)
+		t.add(st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light))
 	}
 	return t
-}
-
-// wrapParts is parts two spaces apart, broken between them where they do not fit.
-func wrapParts(parts []string, width int) string {
-	lines := []string{}
-	for _, p := range parts {
-		p = text.Visible(p)
-		if n := len(lines) - 1; n >= 0 && (width == 0 || runewidth.StringWidth(lines[n])+gap+runewidth.StringWidth(p) <= width) {
-			lines[n] += "  " + p
-			continue
-		}
-		indent := "  "
-		if len(lines) == 0 {
-			indent = ""
-		}
-		lines = append(lines, strings.Split(strings.TrimSuffix(wrap(p, indent, width), "\n"), "\n")...)
-	}
-	return strings.Join(lines, "\n") + "\n"
 }
 
 func headLine(s status.Status) string {

@@ -74,11 +74,7 @@ func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.D
 	if err != nil {
 		return err
 	}
-	out := g.out
-	if interactive(g.out) {
-		out = show.lines() // above the bars
-	}
-	p := &findingPrinter{printer: printer{out: out, json: format == formatJSON}}
+	p := &findingPrinter{printer: printer{out: show.above(g.out), json: format == formatJSON}}
 	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
 	show.end()
 	p.out = g.out
