@@ -25,18 +25,20 @@ func TestStatusOfADaemonAndOfNone(t *testing.T) {
 	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 … Backfill under way, 1 s left.
 
-bistro  backfill  Bistro  3 of 120 requests in the last minute
-  stream        state       last walk  newest change (UTC)  rows  note
-  api_keys      up to date  just now   -                    1
-  sales_orders  backfill    3 h ago    2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
-  sales_daily   up to date  7 s ago    -                    -     deep run: 1 of 11 questions, 20 s left
+bistro: backfill
+  Bistro; 3 of 120 requests in the last minute
+  stream        state       last walk  next walk  newest change (UTC)  rows  note
+  api_keys      up to date  just now   -          -                    1
+  sales_orders  backfill    3 h ago    -          2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
+  sales_daily   up to date  7 s ago    -          -                    -     deep run: 1 of 11 questions, 20 s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &status.Progress{}}}
 	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 ! The service does not answer.
 
-bistro  no answer  Bistro  3 of 120 requests in the last minute
+bistro: no answer
+  Bistro; 3 of 120 requests in the last minute
   The service does not answer. No answer. Asked again in 8 s.
   1 stream waits until then.
 `)
@@ -45,7 +47,8 @@ bistro  no answer  Bistro  3 of 120 requests in the last minute
 	want(t, s, `A daemon has been running for 5 min, since 2026-03-01 11:54:45 UTC.
 … Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
 
-bistro  starting  Bistro  3 of 120 requests in the last minute  someone else seems to use the key, and leaves few requests
+bistro: starting
+  Bistro; 3 of 120 requests in the last minute; someone else seems to use the key, and leaves few requests
   Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
   1 stream waits until then.
 `)
@@ -55,9 +58,10 @@ bistro  starting  Bistro  3 of 120 requests in the last minute  someone else see
 	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_orders", State: "stopped", Lag: status.Seconds(52 * time.Hour), Rows: new(uint64(7)), Detail: "backfill not finished"}}
 	want(t, s, `No daemon runs (larder run starts one); this is what the warehouse knows.
 
-bistro  no daemon  Bistro  3 of 120 requests in the last minute
-  stream        state    last walk   newest change (UTC)  rows  note
-  sales_orders  stopped  2 days ago  -                    7     backfill not finished
+bistro: no daemon
+  Bistro; 3 of 120 requests in the last minute
+  stream        state    last walk   next walk  newest change (UTC)  rows  note
+  sales_orders  stopped  2 days ago  -          -                    7     backfill not finished
 `)
 }
 
@@ -71,20 +75,22 @@ func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 ! 90 days differ from the service's totals.
 ! 3 rows are in quarantine.
 
-bistro  90 days differ  proven until 2025-12-01
+bistro: 90 days differ
+  proven until 2025-12-01
   90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
   3 rows are in quarantine. What could not be understood is kept whole. Look at it with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
-  stream    state            last walk  newest change (UTC)  rows  note
-  products  3 in quarantine  just now   -                    12
+  stream    state            last walk  next walk  newest change (UTC)  rows  note
+  products  3 in quarantine  just now   -          -                    12
 `)
 	s.Sources[0].Proof.DriftDays, s.Sources[0].Streams[0].Quarantined = 0, 0
 	s.Sources[0].Streams[0].LastError, s.Sources[0].Streams[0].LastErrorAt = "GET /products: no answer", now.Add(-130*time.Second)
 	want(t, s, `A daemon has been running for 60 min, since 2026-03-01 11:00:00 UTC.
 ✓ Everything is up to date and proven.
 
-bistro  up to date  proven until 2025-12-01
-  stream    state       last walk  newest change (UTC)  rows  note
-  products  up to date  just now   -                    12    last error 2 min ago: GET /products: no answer
+bistro: up to date
+  proven until 2025-12-01
+  stream    state       last walk  next walk  newest change (UTC)  rows  note
+  products  up to date  just now   -          -                    12    last error 2 min ago: GET /products: no answer
 `)
 }
 
