@@ -63,7 +63,7 @@ func (b *bar) text(style ...decor.WC) decor.Decorator {
 	return decor.Any(func(decor.Statistics) string { return *b.words.Load() }, style...)
 }
 
-// say leaves words for the next time the bar is drawn.
+// say sets the words for the next time the bar is drawn.
 func (b *bar) say(words string) {
 	words = text.Visible(words)
 	b.words.Store(&words)
@@ -85,7 +85,7 @@ func (g *globals) beginPass(ctx context.Context, only syncer.Selection) (*app.Ap
 	show := newProgress(ctx, g, only)
 	level := ""
 	if show.group != nil {
-		level = "warn" // bars tell the rest
+		level = "warn" // the bars show the rest
 	}
 	a, err := g.loadLogging(false, show.lines(), level)
 	if err != nil {

@@ -162,7 +162,7 @@ func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 		flags := cmd.Root().PersistentFlags()
 		flags.ParseErrorsAllowlist.UnknownFlags = true
 		flags.Usage = func() {}
-		_ = flags.Parse(g.args) // the mistake is told already
+		_ = flags.Parse(g.args) // the first mistake is the one reported
 	}
 	if !g.inJSON(err) {
 		if interactive(g.err) && errors.Is(err, context.Canceled) {

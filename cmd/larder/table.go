@@ -19,7 +19,7 @@ func sizeOf(w io.Writer) (width, height int) {
 	if interactive(w) {
 		width, height, _ = term.GetSize(int(unescaped(w).(*os.File).Fd()))
 	}
-	return max(width, 0), max(height, 0) // below 0 when the system does not say
+	return max(width, 0), max(height, 0) // below 0 when it is not known
 }
 
 func widthOf(w io.Writer) int {

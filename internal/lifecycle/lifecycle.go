@@ -100,7 +100,7 @@ func Backoff(first, longest time.Duration, failures int) time.Duration {
 	return min(first<<min(failures, 20), longest)
 }
 
-// Between is a time between two, by chance in [0,1), so that those who wait do not all return at
+// Between is a time between two, by chance in [0,1), so that many that wait do not all return at
 // once.
 func Between(least, most time.Duration, chance float64) time.Duration {
 	return least + time.Duration(chance*float64(most-least))
