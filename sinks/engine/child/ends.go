@@ -25,7 +25,7 @@ type Ends struct {
 	Longest time.Duration // of the pauses; 0: a minute
 	Count   int
 	Last    error // why it ended
-	inRow   int // without a program that was sound
+	inRow   int   // without a program that was sound
 	recent  []time.Time
 }
 
