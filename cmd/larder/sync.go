@@ -94,7 +94,7 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 		for _, st := range s.Streams {
 			rows += st.Upserts
 			requests += st.Requests
-			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.InQuarantine, st.Requests, outcome(st))
+			t.add(s.Source, st.Stream, st.Upserts, st.Tombstones, st.Unchanged, st.InQuarantine, st.Requests, outcome(st.StreamOutcome, "ok"))
 		}
 	}
 	if err := t.print(w); err != nil {
@@ -104,21 +104,21 @@ func printReport(w io.Writer, r syncer.Report, width int) error {
 	return err
 }
 
-func outcome(st syncer.StreamReport) string {
-	_, held := errors.AsType[*status.SweepHeld](st.Err)
+// outcome is how a pass has ended for a stream, in a word or two; well when nothing is wrong.
+func outcome(o status.StreamOutcome, well string) string {
+	_, held := errors.AsType[*status.SweepHeld](o.Err)
 	switch {
-	case errors.Is(st.Err, context.Canceled):
+	case errors.Is(o.Err, context.Canceled):
 		return "interrupted"
 	case held:
 		return "sweep held"
-	case st.Err != nil:
+	case o.Err != nil:
 		return "failed"
-	case st.Off != "":
-		reason, _, _ := strings.Cut(st.Off, ": ") // what to do about it follows
+	case o.Off != "":
+		reason, _, _ := strings.Cut(o.Off, ": ") // what to do about it follows
 		return "off: " + reason
-	case st.InQuarantine > 0:
+	case o.InQuarantine > 0:
 		return "quarantined"
-	default:
-		return "ok"
 	}
+	return well
 }

@@ -219,18 +219,13 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 }
 
 func verifyOutcome(st verifyStream) string {
-	switch {
-	case st.Off != "":
-		return "off: " + st.Off
-	case errors.Is(st.Err, context.Canceled) || st.Error == "" && !st.Done:
-		return "interrupted"
-	case st.Error != "":
-		return "failed"
-	case st.Differences+st.Unjudged > 0:
-		return "differs"
-	case st.InQuarantine > 0:
-		return "quarantined"
-	default:
-		return "equal"
+	if st.Err == nil && st.Off == "" {
+		switch {
+		case !st.Done:
+			return "interrupted"
+		case st.Differences+st.Unjudged > 0:
+			return "differs"
+		}
 	}
+	return outcome(st.StreamOutcome, "equal")
 }
