@@ -20,7 +20,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/memsink"
-	"github.com/larder-sync/larder/internal/test/sinktest"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/server"

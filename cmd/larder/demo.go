@@ -131,8 +131,26 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	if len(r.Sources) == 0 {
 		return
 	}
-	fmt.Fprint(w, wrap("Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product:", "", widthOf(w)))
-	for _, s := range summarizeReconciled(r, nil).Sources {
-		fmt.Fprint(w, wrap(s.Source+": "+reconciledInWords(s), "  ", widthOf(w)))
+	var equal, moving uint64
+	for _, s := range r.Sources {
+		equal += s.Proven + s.Healed + s.Explained
+		moving += s.Unsettled
 	}
+	drift, missing := r.Drift(), r.Unproven()
+	all := equal + moving + drift + missing
+	summary := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
+	if equal == all {
+		summary += "all " + text.Plural(all, "comparison") + text.Verb(all, " is", " are") + " equal"
+	} else {
+		summary += text.Count(equal) + " of " + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
+	}
+	for _, other := range []struct {
+		n    uint64
+		what string
+	}{{drift, text.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
+		if other.n > 0 {
+			summary += ", " + text.Count(other.n) + " " + other.what
+		}
+	}
+	fmt.Fprint(w, wrap(summary+".", "", widthOf(w)))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,10 +125,17 @@ func set(flags *flag.FlagSet, text string) error {
 	if !given && known.DefValue == "false" {
 		value = "true"
 	}
-	if err := known.Value.Set(value); err != nil {
-		return fmt.Errorf("%s %q: %w", name, value, err)
+	if known.Value.Set(value) == nil {
+		return nil
 	}
-	return nil
+	allowed := "a whole number"
+	switch known.Value.(flag.Getter).Get().(type) {
+	case bool:
+		allowed = "true or false"
+	case time.Duration:
+		allowed = "a duration such as 500ms or 3s"
+	}
+	return fmt.Errorf("%s %q; allowed: %s", name, value, allowed)
 }
 
 func namesOf(flags *flag.FlagSet) (names []string) {

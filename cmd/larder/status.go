@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,13 +117,20 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
-	t := &table{width: width, indent: "  ", below: true, columns: []column{
-		{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0},
-	}}
+	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
+	asked := slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return !st.Next.IsZero() })
+	if !asked {
+		columns = slices.Delete(columns, 3, 4)
+	}
+	t := &table{width: width, indent: "  ", below: true, columns: columns}
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		t.add(st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light))
+		cells := []any{st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
+		if !asked {
+			cells = slices.Delete(cells, 3, 4)
+		}
+		t.add(cells...)
 	}
 	return t
 }

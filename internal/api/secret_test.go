@@ -31,6 +31,10 @@ var failing = map[string]http.HandlerFunc{
 	"html": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("<html>" + strings.Repeat(" ", 180) + r.Header.Get("Authorization")))
 	},
+	"in pieces": func(w http.ResponseWriter, r *http.Request) {
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		w.Header().Set("Content-Type", "text/html; k="+key[:6]+"\xff"+key[6:]+strings.Repeat("x", 3*maxSeen))
+	},
 	"deep": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"data":[` + strings.Repeat(`1,`, 500) + `"` + r.Header.Get("Authorization") + `" !`))
 	},

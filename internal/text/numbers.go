@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Count writes 1430 as 1,430.
@@ -100,10 +101,16 @@ func Few(names []string) []string {
 }
 
 // Short returns s in at most so many bytes, not cut inside a character, and "…" where more
-// followed.
+// followed. Bytes that are no characters stay: without them, what was found in a text before
+// could come together in it.
 func Short(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	for range utf8.UTFMax - 1 {
+		if most > 0 && !utf8.RuneStart(s[most]) {
+			most--
+		}
+	}
+	return s[:most] + "…"
 }

@@ -30,7 +30,7 @@ func TestCount(t *testing.T) {
 }
 
 func TestShortCutsBetweenCharacters(t *testing.T) {
-	for s, want := range map[string]string{"mici": "mici", "mititei": "mitit…", "cașcaval": "cașc…", "abcdță": "abcd…", "": ""} {
+	for s, want := range map[string]string{"mici": "mici", "mititei": "mitit…", "cașcaval": "cașc…", "abcdță": "abcd…", "": "", "a\xffbcdef": "a\xffbcd…", "\x80\x80\x80\x80\x80\x80\x80": "\x80\x80…"} {
 		if got := Short(s, 5); got != want {
 			t.Errorf("Short(%q) = %q, want %q", s, got, want)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/internal/test/sinktest"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 

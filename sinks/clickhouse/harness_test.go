@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/internal/test/sinktest"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )

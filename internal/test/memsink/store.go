@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/test/sinktest"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 )
 
