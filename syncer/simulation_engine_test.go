@@ -20,10 +20,10 @@ import (
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/memsink"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/server"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // TestMain has garbage collected seldom: the tests have one processor, and memory is there.

@@ -19,8 +19,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // TestSinkOverNative runs the whole suite over ClickHouse's native protocol. No

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 func TestSinkOverHTTP(t *testing.T) {

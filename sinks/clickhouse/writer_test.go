@@ -17,10 +17,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // gathered is the sum of a metric over its labels; of a histogram, its count.

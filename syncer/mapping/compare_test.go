@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/test/oracle"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // storedAs is a row as a warehouse holds it.

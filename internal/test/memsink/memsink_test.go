@@ -7,8 +7,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/test/memsink"
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 

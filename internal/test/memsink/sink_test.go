@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/sinks/sinktest"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
 // Row is the stored state of a row.
