@@ -102,8 +102,8 @@ func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []b
 	if stamp, known := st.Writer.Remembers(id); known {
 		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
-	if st.remembersSince(updated) {
-		return 0, false, nil
+	if st.caughtUp.Load() && st.state.read().floor().Before(updated) && !st.Writer.ForgetsRows() {
+		return 0, false, nil // all that was written of rows that changed then is remembered
 	}
 	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
@@ -120,12 +120,4 @@ func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []b
 		}
 	}
 	return 0, false, nil
-}
-
-// remembersSince is true when all that was written of rows that changed at an instant is
-// remembered: an incremental walk of this process has been there.
-func (st *List) remembersSince(at time.Time) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.lastWalk != 0 && st.floor().Before(at) && !st.Writer.ForgetsRows()
 }

@@ -13,7 +13,8 @@
 // # States
 //
 // A long walk's checkpoint has a phase beside its cursor (phase.go): walked, held, cursor lost,
-// once more. A full resync is owed while the debt of the list (locations.go) is above the version
+// once more. What is stored of a list is a position with a lock of its own (state.go), the debt
+// included. A full resync is owed while the debt of the list (locations.go) is above the version
 // with which the last long walk began.
 //
 // # What holds

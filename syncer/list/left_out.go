@@ -3,7 +3,9 @@ package list
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -16,10 +18,6 @@ type leftOut struct {
 	rows []bool   // by place on the page; nil where the configuration names no locations
 	live []string // ids of the live rows that are stored
 }
-
-func (l leftOut) has(i int) bool { return len(l.rows) > 0 && l.rows[i] }
-
-func (l leftOut) any() bool { return slices.Contains(l.rows, true) }
 
 // leftOut looks at a page. A row on its way to the warehouse is waited for, so that its tombstone
 // stays. One that another walk has on a page in memory comes again: its tombstone is newer, and a
@@ -53,12 +51,8 @@ func (st *List) leftOut(ctx context.Context, p Page) (left leftOut, err error) {
 	var ids []string
 	for id := range tombstones {
 		ids = append(ids, id)
-		if r := st.onItsWay(id); r != nil {
-			select {
-			case <-r.Done(): // what the sink refused is not stored
-			case <-ctx.Done():
-				return left, context.Cause(ctx)
-			}
+		if err := st.handed.await(ctx, id); err != nil {
+			return left, err
 		}
 	}
 	stored, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), ids)
@@ -73,32 +67,44 @@ func (st *List) leftOut(ctx context.Context, p Page) (left leftOut, err error) {
 	return left, nil
 }
 
-// handOver notes the live rows of a page that has been handed to the sink, and forgets those
-// that are durable.
-func (st *List) handOver(left leftOut, r *sinks.Receipt) {
-	if left.rows == nil {
-		return
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.handed == nil {
-		st.handed = map[string]*sinks.Receipt{}
-	}
-	for id, is := range st.handed {
+// handed are the receipts of live rows on their way to the warehouse, by id.
+type handed struct {
+	mu       sync.Mutex
+	receipts map[string]*sinks.Receipt
+}
+
+// add notes rows that have been handed to the sink, and drops those that are durable.
+func (h *handed) add(ids []string, r *sinks.Receipt) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.receipts, func(_ string, r *sinks.Receipt) bool {
 		select {
-		case <-is.Done():
-			delete(st.handed, id)
+		case <-r.Done():
+			return true
 		default:
+			return false
 		}
+	})
+	if h.receipts == nil {
+		h.receipts = map[string]*sinks.Receipt{}
 	}
-	for _, id := range left.live {
-		st.handed[id] = r
+	for _, id := range ids {
+		h.receipts[id] = r
 	}
 }
 
-// onItsWay is the receipt of a row that was handed over, nil for none.
-func (st *List) onItsWay(id string) *sinks.Receipt {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.handed[id]
+// await waits for a row that is on its way. What the sink refuses is not stored, and no error.
+func (h *handed) await(ctx context.Context, id string) error {
+	h.mu.Lock()
+	r := h.receipts[id]
+	h.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-r.Done():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

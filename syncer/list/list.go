@@ -2,10 +2,7 @@ package list
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -26,67 +23,65 @@ type List struct {
 	// before anything is asked.
 	Forgotten *personal.Forgotten
 
+	state  state
+	handed handed      // live rows on their way to the warehouse
+	pace   stream.Pace // of the long walk under way
+
+	mirrored  atomic.Uint64             // live rows when the full resync under way went on
+	caughtUp  atomic.Bool               // an incremental walk of this process has come to its end
+	ahead     atomic.Bool               // it was logged that the stored watermark is ahead of the service's clock
+	refetched atomic.Pointer[refetched] // what the last [List.refetchOpen] did; nil for none
+
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
 	owing      stream.Slot // the debt is looked at and stored
-	ahead      atomic.Bool // it was said that the stored watermark is ahead of the service's clock
-
-	mu               sync.Mutex // guards what follows
-	incr, back, full checkpoint
-	lastWalk         uint64 // number of the last incremental walk
-	debt             debt
-	handed           map[string]*sinks.Receipt // rows on their way to the warehouse, see leftOut
-	pace             stream.Pace               // of the long walk under way
-	mirrored         uint64                    // live rows when the full resync under way went on
-	resyncBegan      time.Time                 // by our clock; zero when that was before the start
-
-	refetched struct { // what the last [List.refetchOpen] did
-		skippedAt, at time.Time
-		orders        int
-	}
 }
 
 // NewList makes a list of which nothing is stored. counted is how many live rows the service
 // counts, 0 while that is not known.
 func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
 	st := &List{Stream: stream.NewStream(o, def), Counted: counted, delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot()}
-	st.incr, st.back, st.full = st.fresh(sinks.WalkIncremental), st.fresh(sinks.WalkBackfill), st.fresh(sinks.WalkFull)
+	for _, kind := range def.Walks() {
+		st.state.moved(st.fresh(kind))
+	}
 	st.Kind = st
-	st.Tasks = []stream.Task{st.Guard.Task(st.CatchUp, def.Job), st.Filler.LongTask(st.long, func() bool {
-		return !st.Filled() || st.resyncDue(st.Source.ServiceNow())
-	})}
+	long := func(ctx context.Context) error { // in the lowest lane (DESIGN R7)
+		if st.Off() {
+			return nil
+		}
+		return st.fill(ctx, st.resyncDue, Consent{})
+	}
+	st.Tasks = []stream.Task{
+		st.Guard.Task(st.CatchUp, def.Job),
+		st.Filler.LongTask(long, func() bool { return !st.Filled() || st.resyncDue() }),
+	}
 	return st
 }
 
+// fresh is the checkpoint of a walk that has not begun.
+func (st *List) fresh(kind string) checkpoint {
+	return checkpoint{Checkpoint: sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, Business: st.Source.Business()}}
+}
+
 // Restore takes over what the sink has stored about the list.
-func (st *List) Restore(state sinks.State) {
-	st.RestoreStream(state)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, cp := range state.Checkpoints {
-		switch {
-		case cp.Stream != st.Def.Name:
-		case cp.Walk == sinks.WalkOwed:
-			st.restoreDebt(cp)
-		case slices.Contains(st.Def.Walks(), cp.Walk):
-			*st.slot(cp.Walk) = decoded(cp)
-		}
+func (st *List) Restore(stored sinks.State) {
+	st.RestoreStream(stored)
+	if err := st.state.restore(st.Def, stored.Checkpoints); err != nil { // NoteKey finds others, and a resync is owed
+		st.Source.Log.Warn("the stored locations are not readable, all is walked again", "stream", st.Def.Name, "err", err)
 	}
-	st.inherit()
 }
 
 // Follow has the list asked for with a key.
 func (st *List) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
 
 // Filled reports whether the backfill has reached its end.
-func (st *List) Filled() bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.back.Done
-}
+func (st *List) Filled() bool { return st.state.read().back.Done }
 
 // Complete implements stream.Kind.
-func (st *List) Complete() bool { return st.Filled() && !st.awaits() }
+func (st *List) Complete() bool {
+	p := st.state.read()
+	return p.back.Done && !p.awaits()
+}
 
 // Well implements stream.Kind.
 func (st *List) Well() (state, detail string) {
@@ -104,43 +99,39 @@ func (st *List) CatchUpNow(ctx context.Context) error {
 	return st.Exclusive(ctx, st.Guard, st.CatchUp)
 }
 
-// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
-func (st *List) long(ctx context.Context) error {
-	if st.Off() {
-		return nil
-	}
-	if err := st.backfill(ctx); err != nil || !st.resyncDue(st.Source.ServiceNow()) {
-		return err
-	}
-	return st.Resync(ctx, Consent{})
-}
-
 // Fill runs the backfill to its end, and a full resync that is owed or under way.
 func (st *List) Fill(ctx context.Context) error {
-	if err := st.backfill(ctx); err != nil || !st.Indebted() && st.ResyncVersion() == 0 {
+	return st.fill(ctx, func() bool { return st.Indebted() || st.ResyncVersion() != 0 }, Consent{})
+}
+
+// fill runs the backfill to its end, and a full resync if one is due then.
+func (st *List) fill(ctx context.Context, due func() bool, word Consent) error {
+	if err := st.backfill(ctx); err != nil || !due() {
 		return err
 	}
-	return st.Resync(ctx, Consent{})
+	return st.Resync(ctx, word)
 }
 
 // Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
 func (st *List) Pass(full, confirmed bool) []stream.Step {
+	long := stream.Step{Guard: st.Filler, Run: st.Fill, Moved: func() uint64 {
+		p := st.state.read()
+		return p.back.Pages + p.full.Pages
+	}}
 	if !full {
-		return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: st.Fill}, {Guard: st.Guard, Moved: st.newPages, Run: st.CatchUp}}
+		return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 	}
 	word := Consent{given: confirmed, held: st.Held()}
-	return []stream.Step{{Guard: st.Filler, Moved: st.longPages, Run: func(ctx context.Context) error {
-		if err := st.backfill(ctx); err != nil {
-			return err
-		}
-		if err := st.Resync(ctx, word); err != nil {
+	long.Run = func(ctx context.Context) error {
+		if err := st.fill(ctx, func() bool { return true }, word); err != nil {
 			return err
 		}
 		if held := st.Held(); held != nil {
 			return held
 		}
 		return nil
-	}}}
+	}
+	return []stream.Step{long}
 }
 
 // store writes what fill puts into an intake, and waits until it is durable. No request is
@@ -163,18 +154,4 @@ func (st *List) store(ctx context.Context, fill func(*write.Intake)) error {
 		return err
 	}
 	return st.Writer.Await(ctx, in, receipt)
-}
-
-// longPages counts the pages of the list's long walks.
-func (st *List) longPages() uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.back.Pages + st.full.Pages
-}
-
-// newPages counts the pages of its incremental walks.
-func (st *List) newPages() uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.incr.Pages
 }

@@ -16,14 +16,18 @@ var final = []string{"rejected", "cancelled", "completed"}
 // be scheduled 12 hours ahead, and a day has a closing time.
 const openFor = 48 * time.Hour
 
+// refetched is what a [List.refetchOpen] did.
+type refetched struct {
+	skippedAt, at time.Time
+	orders        int
+}
+
 // refetchOpen fetches every stored order of the last days that is not final by its id, when a
 // walk meets a page full of orders of one instant: others of that instant cannot be listed. It
-// does so once for an instant, before the walk gets past it, so that a failure loses nothing.
+// does so once for an instant, before the walk gets past it, so that a failure loses nothing. An
+// order that the service does not show stays as it is.
 func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
-	st.mu.Lock()
-	done := !skippedAt.After(st.refetched.skippedAt)
-	st.mu.Unlock()
-	if done {
+	if last := st.refetched.Load(); last != nil && !skippedAt.After(last.skippedAt) {
 		return nil
 	}
 	q, asked := st.Rows(), 0
@@ -32,35 +36,28 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read the orders that are not final: %w", err)
 		}
-		if err := st.askAnew(ctx, rows); err != nil {
+		var answers []*answer
+		for _, r := range rows {
+			a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
+			if err != nil {
+				return err
+			}
+			a.at = st.Source.Moment().UTC() // as walks and deliveries of them do
+			answers = append(answers, a)
+		}
+		err := st.store(ctx, func(in *write.Intake) {
+			in.All = true
+			for _, a := range answers {
+				st.take(in, a)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		asked += len(rows)
 	}
 	st.Source.Log.Warn("more orders changed at one instant than the service lists: those of the last two days that are stored and not final were asked for one by one; "+
 		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", skippedAt, "asked", asked)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.refetched.skippedAt, st.refetched.at, st.refetched.orders = skippedAt, st.Source.ServiceNow(), asked
+	st.refetched.Store(&refetched{skippedAt: skippedAt, at: st.Source.ServiceNow(), orders: asked})
 	return nil
-}
-
-// askAnew asks for rows by their ids, and stores what the service answers. A row that it does
-// not show stays as it is.
-func (st *List) askAnew(ctx context.Context, rows []sinks.LiveRow) error {
-	var answers []*answer
-	for _, r := range rows {
-		a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
-		if err != nil {
-			return err
-		}
-		a.at = st.Source.Moment().UTC() // as walks and deliveries of them do
-		answers = append(answers, a)
-	}
-	return st.store(ctx, func(in *write.Intake) {
-		in.All = true
-		for _, a := range answers {
-			st.take(in, a)
-		}
-	})
 }

@@ -77,9 +77,6 @@ func (cp *checkpoint) named(n phaseName) {
 	cp.enter(p)
 }
 
-// walked reports whether the walk of a full resync has nothing more to bring.
-func (cp *checkpoint) walked() bool { return cp.Done || cp.phase.Name == phaseWalked }
-
 // resyncing reports whether a full resync is under way.
 func (cp *checkpoint) resyncing() bool { return !cp.StartedAt.IsZero() && !cp.Done }
 

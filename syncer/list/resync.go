@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -20,13 +19,10 @@ import (
 
 // resyncDue reports whether a full resync is under way or owed, or its turn has come. A turn
 // that passed while nobody was there is made up for.
-func (st *List) resyncDue(now time.Time) bool {
-	if !st.Filled() {
-		return false
-	}
-	full, back := st.checkpoint(sinks.WalkFull), st.checkpoint(sinks.WalkBackfill)
-	return full.resyncing() || st.Indebted() ||
-		st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, stream.Later(full.StartedAt, back.StartedAt), now)
+func (st *List) resyncDue() bool {
+	p := st.state.read()
+	return p.back.Done && (p.full.resyncing() || p.indebted() ||
+		st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, stream.Later(p.full.StartedAt, p.back.StartedAt), st.Source.ServiceNow()))
 }
 
 // Resync runs a full resync to its end, from where it stands. A person's word lets
@@ -60,9 +56,7 @@ func (st *List) walkAll(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("count live rows: %w", err)
 		}
-		st.mu.Lock()
-		st.mirrored = rows
-		st.mu.Unlock()
+		st.mirrored.Store(rows)
 		if err := st.WalkAgain(ctx); errors.Is(err, errOvertaken) {
 			continue
 		} else if err != nil {
@@ -91,17 +85,15 @@ func (st *List) BeginResync(ctx context.Context) error {
 	now := st.Source.ServiceNow().UTC()
 	cp := st.fresh(sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
-	cp.enter(phase{Held: st.Held(), Brought: !st.Indebted() && !st.awaits()})
-	st.mu.Lock()
-	st.resyncBegan = st.Source.WallClock()
-	st.mu.Unlock()
+	p := st.state.read()
+	cp.enter(phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()})
 	c := st.Source.Commit(st.Def.Name)
 	c.Checkpoint = &cp.Checkpoint
 	receipt, err := st.Source.Commits.Write(ctx, c)
 	if err != nil {
 		return err
 	}
-	st.moved(cp)
+	st.state.moved(cp)
 	if err := receipt.Wait(ctx); err != nil {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
@@ -110,7 +102,7 @@ func (st *List) BeginResync(ctx context.Context) error {
 
 // ResyncVersion is the first version of the full resync under way, 0 for none.
 func (st *List) ResyncVersion() uint64 {
-	if cp := st.checkpoint(sinks.WalkFull); cp.resyncing() {
+	if cp := st.state.read().full; cp.resyncing() {
 		return cp.FirstVersion
 	}
 	return 0
@@ -120,8 +112,8 @@ func (st *List) ResyncVersion() uint64 {
 // stands.
 func (st *List) WalkAgain(ctx context.Context) error {
 	for {
-		cp := st.checkpoint(sinks.WalkFull)
-		if cp.walked() {
+		cp := st.state.read().full
+		if cp.Done || cp.phase.Name == phaseWalked {
 			return nil
 		}
 		if err := st.follow(ctx, cp); err != nil {
@@ -132,11 +124,11 @@ func (st *List) WalkAgain(ctx context.Context) error {
 
 // Held is the sweep that waits for a person, nil for none.
 func (st *List) Held() *status.SweepHeld {
-	cp := st.checkpoint(sinks.WalkFull)
-	if cp.phase.Held == nil {
+	p := st.state.read().full.phase
+	if p.Held == nil {
 		return nil
 	}
-	held := *cp.phase.Held
+	held := *p.Held
 	held.Source, held.Stream = st.Source.Name, st.Def.Name // as they are named now
 	return &held
 }

@@ -12,17 +12,16 @@ import (
 
 // Describe adds to a status what is known of a list.
 func (st *List) Describe(into *status.StreamStatus) {
+	p := st.state.read()
 	into.Progress, into.SweepHeld = st.Progress(), st.Held()
 	if into.State == status.StateRunning && !st.Complete() {
 		into.State = status.StateBackfill
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	into.Watermark = st.incr.Watermark
-	if st.full.Done {
-		into.LastResync = st.full.UpdatedAt
+	into.Watermark = p.incr.Watermark
+	if p.full.Done {
+		into.LastResync = p.full.UpdatedAt
 	}
-	if last := st.refetched; into.Detail == "" && !last.at.IsZero() && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
+	if last := st.refetched.Load(); into.Detail == "" && last != nil && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
 		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
 			"one by one; an order that was never stored is missing until it changes.", last.skippedAt.Format(time.RFC3339Nano), last.orders)
 	}
@@ -37,16 +36,14 @@ func (st *List) Progress() *status.Progress {
 	if st.Off() {
 		return nil
 	}
-	total, gained := st.Counted(), st.awaits()
-	st.mu.Lock()
-	cp := st.back
+	now, total := st.state.read(), st.Counted()
+	cp := now.back
 	switch {
-	case cp.Done && gained: // what is mirrored lacks its rows
-		cp, total = st.full, max(st.mirrored, total)
+	case cp.Done && now.awaits(): // what is mirrored lacks its rows
+		cp, total = now.full, max(st.mirrored.Load(), total)
 	case cp.Done:
-		cp, total = st.full, st.mirrored
+		cp, total = now.full, st.mirrored.Load()
 	}
-	st.mu.Unlock()
 	if cp.Walk == sinks.WalkFull && !cp.resyncing() {
 		return nil
 	}
@@ -59,10 +56,7 @@ func (st *List) Progress() *status.Progress {
 			between = all - cp.Rows // those of other locations, too
 		}
 		p.RequestsLeft = stream.RequestsLeft(total, p.Rows, between)
-		st.mu.Lock()
-		paced := st.pace.Left(p.RequestsLeft)
-		st.mu.Unlock()
-		p.ExpectedLeft = status.Seconds(max(st.Source.Lanes.Expect(int(p.RequestsLeft)), paced))
+		p.ExpectedLeft = status.Seconds(max(st.Source.Lanes.Expect(int(p.RequestsLeft)), st.pace.Left(p.RequestsLeft)))
 	}
 	return p
 }

@@ -45,13 +45,17 @@ func (c Consent) covers(sw *sweep, alive int) bool {
 
 // sweep is one sweep of a stream.
 type sweep struct {
-	stream  *List
-	Query   sinks.LiveQuery // the rows that were not seen
-	unseen  uint64
-	live    uint64
-	usable  []string // locations that rows may be of
-	entries entries
-	run     sinks.Run
+	stream *List
+	Query  sinks.LiveQuery // the rows that were not seen
+	unseen uint64
+	live   uint64
+	usable []string // locations that rows may be of
+	run    sinks.Run
+
+	// The open quarantine entries of the stream, by key. A full resync stores every bad row
+	// again: their versions separate those whose rows came from those whose rows did not.
+	came    map[string]bool
+	missing []string
 }
 
 // Rows are the live rows that the source answers for.
@@ -64,17 +68,6 @@ func (st *List) Rows() sinks.LiveQuery {
 		s.Scope(s.Identity(), &q)
 	}
 	return q
-}
-
-func (sw *sweep) count(ctx context.Context) (err error) {
-	sink := sw.stream.Source.Sink
-	if sw.unseen, err = sink.CountLive(ctx, sw.Query); err != nil {
-		return fmt.Errorf("count what the full resync did not see: %w", err)
-	}
-	if sw.live, err = sink.CountLive(ctx, sw.stream.Rows()); err != nil {
-		return fmt.Errorf("count live rows: %w", err)
-	}
-	return nil
 }
 
 func suspicious(unseen, live uint64) bool {
@@ -105,7 +98,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
 	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.entries.seen[r.ID] })
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.came[r.ID] })
 	for i := range min(SampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
 		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
@@ -123,37 +116,19 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 }
 
 // reason is why a row that was not seen is removed.
-func (sw *sweep) reason(r sinks.LiveRow) string { return goneReason(sw.usable, r) }
-
-func goneReason(usable []string, r sinks.LiveRow) string {
-	if r.Location != "" && !slices.Contains(usable, r.Location) {
+func (sw *sweep) reason(r sinks.LiveRow) string {
+	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
 		return write.ReasonNoAccess
 	}
 	return write.ReasonGone
 }
 
-// removeUnseen removes the rows that the resync has not seen, chunk by chunk. When they are
-// few, the service is asked for each of them first.
-func (sw *sweep) removeUnseen(ctx context.Context) error {
-	ask := sw.unseen <= AskFirst && sw.stream.Def.One != nil
-	q := sw.Query
-	q.Limit = sweepChunk
-	for rows, err := range sinks.LivePages(ctx, sw.stream.Source.Sink, q) {
-		if err != nil {
-			return fmt.Errorf("read what the full resync did not see: %w", err)
-		}
-		if err := sw.Chunk(ctx, rows, ask); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// Chunk removes some of the rows that the resync has not seen.
 func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
 	answers := map[string]*answer{} // of the rows that are asked for
 	for _, r := range rows {
-		if !ask || sw.entries.seen[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
+		if !ask || sw.came[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
 			continue
 		}
 		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
@@ -178,7 +153,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 // the row was not asked for.
 func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	st := sw.stream
-	if sw.entries.seen[r.ID] {
+	if sw.came[r.ID] {
 		return
 	}
 	reason := sw.reason(r)
@@ -203,7 +178,7 @@ func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.stream
 	sw.run.FinishedAt = time.Now()
-	cp := st.checkpoint(sinks.WalkFull)
+	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
 	done := cp // with what is said of its counts
 	cp.enter(phase{})
@@ -213,27 +188,28 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, &sw.run); err != nil {
 		return err
 	}
-	st.moved(cp)
-	st.mu.Lock()
-	began := st.resyncBegan
-	st.mu.Unlock()
+	st.state.moved(cp)
+	began := st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
 	st.NoteWholeWalk(began)
-	st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
 	return nil
 }
 
 // sweep removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
 func (st *List) sweep(ctx context.Context, word Consent) error {
-	sw := st.NewSweep()
+	sw, sink := st.NewSweep(), st.Source.Sink
 	if sw.Query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
 	if err := sw.readEntries(ctx); err != nil {
 		return err
 	}
-	if err := sw.count(ctx); err != nil {
-		return err
+	var err error
+	if sw.unseen, err = sink.CountLive(ctx, sw.Query); err != nil {
+		return fmt.Errorf("count what the full resync did not see: %w", err)
+	}
+	if sw.live, err = sink.CountLive(ctx, st.Rows()); err != nil {
+		return fmt.Errorf("count live rows: %w", err)
 	}
 	alive, err := sw.sample(ctx)
 	if err != nil {
@@ -242,8 +218,17 @@ func (st *List) sweep(ctx context.Context, word Consent) error {
 	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
 		return sw.hold(ctx, alive)
 	}
-	if err := sw.removeUnseen(ctx); err != nil {
-		return err
+	// Chunk by chunk; when they are few, the service is asked for each of them first.
+	ask := sw.unseen <= AskFirst && st.Def.One != nil
+	q := sw.Query
+	q.Limit = sweepChunk
+	for rows, err := range sinks.LivePages(ctx, sink, q) {
+		if err != nil {
+			return fmt.Errorf("read what the full resync did not see: %w", err)
+		}
+		if err := sw.Chunk(ctx, rows, ask); err != nil {
+			return err
+		}
 	}
 	if err := sw.closeEntries(ctx); err != nil {
 		return err
@@ -262,6 +247,61 @@ func (st *List) NewSweep() *sweep {
 		sw.Query.Except = sw.usable
 	}
 	return sw
+}
+
+// readEntries reads which quarantine entries are open.
+func (sw *sweep) readEntries(ctx context.Context) error {
+	st := sw.stream
+	open, err := st.Source.Sink.Quarantine(ctx, st.Source.Name, st.Def.Name)
+	if err != nil {
+		return fmt.Errorf("read the quarantine of %s: %w", st.Def.Name, err)
+	}
+	sw.came = map[string]bool{}
+	for _, q := range open {
+		if q.Version >= sw.Query.Below {
+			sw.came[q.Key()] = true
+		} else {
+			sw.missing = append(sw.missing, q.Key())
+		}
+	}
+	return nil
+}
+
+// closeEntries closes the quarantine entries of rows that the service has no more:
+// no walk would bring them again. Where the API has a route for them, a few are
+// asked for first, each full resync.
+func (sw *sweep) closeEntries(ctx context.Context) error {
+	st := sw.stream
+	var answers []*answer
+	var gone []string
+	asked := 0
+	for _, key := range sw.missing {
+		_, nameless := sinks.ContentHash(key)
+		if nameless || st.Def.One == nil { // the list has the row no more as it was
+			gone = append(gone, key)
+			continue
+		}
+		if asked++; asked > AskFirst {
+			continue
+		}
+		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, key)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, a)
+	}
+	return st.store(ctx, func(in *write.Intake) {
+		in.Rewrite = true
+		for _, a := range answers {
+			if st.take(in, a); a.reason != "" {
+				gone = append(gone, a.id)
+			}
+		}
+		for _, key := range gone {
+			in.Release(key)
+		}
+		sw.run.Requests += in.Counts.Requests
+	})
 }
 
 // Confirm asks for one row. It takes the row into the intake, or returns why it is to be

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -58,7 +59,7 @@ func (w *walk) follow(ctx context.Context) error {
 		if !api.IsValidation(err) || w.cp.Cursor == "" {
 			return err
 		}
-		if err := w.window.drain(ctx); err != nil {
+		if err := w.window.wait(ctx, 0); err != nil {
 			return err
 		}
 		begin := w.mark.Restart()
@@ -70,7 +71,7 @@ func (w *walk) follow(ctx context.Context) error {
 		}
 		w.restart(begin)
 	}
-	if err := w.window.drain(ctx); err != nil {
+	if err := w.window.wait(ctx, 0); err != nil {
 		return err
 	}
 	w.durable = true
@@ -83,7 +84,9 @@ func (w *walk) follow(ctx context.Context) error {
 func (w *walk) pages(ctx context.Context) error {
 	since := w.cp.Since
 	ask := func(ctx context.Context, cursor string) (Page, error) { return w.ask(ctx, since, cursor) }
-	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, w.window.next) {
+	// One more page may be asked for while one of this walk has not been handed to the sink.
+	mayAsk := func(ctx context.Context) error { return w.window.wait(ctx, w.window.limit()-2) }
+	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, mayAsk) {
 		if err == nil {
 			err = w.take(ctx, p)
 		}
@@ -130,30 +133,19 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 	return p, err
 }
 
-// version of the i-th row of a page; a page longer than was asked for gets
-// versions of its own.
-func (w *walk) version(p Page, i int) uint64 {
-	if i < p.reserved {
-		return p.versions + uint64(i)
-	}
-	return w.list.Source.Versions.Take(1)
-}
-
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	st := w.list
 	w.window.paged(p.took)
 	if w.long() {
-		st.mu.Lock()
 		st.pace.Page(time.Now())
-		st.mu.Unlock()
 	}
 	if w.cp.Walk == sinks.WalkFull && st.Indebted() {
-		return errors.Join(errOvertaken, w.window.drain(ctx))
+		return errors.Join(errOvertaken, w.window.wait(ctx, 0))
 	}
 	if !p.PassedBy.IsZero() {
-		if err := w.window.drain(ctx); err != nil { // what was listed is not asked for again
+		if err := w.window.wait(ctx, 0); err != nil { // what was listed is not asked for again
 			return err
 		}
 		if err := st.refetchOpen(ctx, p.PassedBy); err != nil {
@@ -171,14 +163,14 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	defer stored()
 	in := w.read(p, left)
 	if in.BadRows() > 0 && st.Writer.Full() {
-		return errors.Join(errTooManyBad, w.window.drain(ctx)) // whoever reads this finds the rows there
+		return errors.Join(errTooManyBad, w.window.wait(ctx, 0)) // whoever reads this finds the rows there
 	}
 	in.Sighted(write.Sighting{})
 	if !p.HasMore {
 		w.releaseUnseen(in)
 	}
 	w.advance(p, in)
-	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !left.any() {
+	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
 		in.CountRows()
 		w.publish()
 		return nil
@@ -195,8 +187,10 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if err != nil {
 		return err
 	}
-	w.window.add(receipt)
-	st.handOver(left, receipt)
+	w.window.receipts = append(w.window.receipts, receipt)
+	if left.rows != nil {
+		st.handed.add(left.live, receipt)
+	}
 	w.dirty = true
 	in.Remember()
 	w.publish()
@@ -222,37 +216,34 @@ func (w *walk) read(p Page, left leftOut) *write.Intake {
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
-	st.mu.Lock()
-	in.Floor = st.floor()
-	st.mu.Unlock()
+	in.Floor = st.state.read().floor()
 	fetched := p.at
 	if st.Def.Pushed != nil {
 		fetched = p.came // as what is sent has it: it tells which of the two was first
 	}
 	for i, raw := range p.Rows {
-		if left.has(i) {
+		if left.rows != nil && left.rows[i] {
 			w.mark.observe(write.UpdatedAt(raw), p.at)
 			continue
 		}
-		t := in.Row(w.mapper, st.Forgotten.Order(raw), w.version(p, i), fetched, write.RowContext{Columns: st.Def.Polled})
-		w.count(t)
+		version := p.versions + uint64(i)
+		if i >= p.reserved { // the page is longer than was asked for
+			version = st.Source.Versions.Take(1)
+		}
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, fetched, write.RowContext{Columns: st.Def.Polled})
+		switch {
+		case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted): // it may be in the checkpoint's counts
+		case t.Tombstone && t.Fresh:
+			w.cp.Tombstones++
+		case !t.Bad || !t.Fresh:
+			w.cp.Rows++
+		}
 		if w.mark.observe(t.UpdatedAt, p.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
 				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", p.at)
 		}
 	}
 	return in
-}
-
-// count adds a row to the checkpoint's, unless it may be in there.
-func (w *walk) count(t write.Row) {
-	switch {
-	case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted):
-	case t.Tombstone && t.Fresh:
-		w.cp.Tombstones++
-	case !t.Bad || !t.Fresh:
-		w.cp.Rows++
-	}
 }
 
 // advance moves the checkpoint behind the page.
@@ -335,5 +326,5 @@ func (w *walk) publish() {
 			cp.named(phaseNone)
 		}
 	}
-	w.list.moved(cp)
+	w.list.state.moved(cp)
 }

@@ -10,59 +10,12 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// fresh is the checkpoint of a walk that has not begun.
-func (st *List) fresh(kind string) checkpoint {
-	return checkpoint{Checkpoint: sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, Business: st.Source.Business()}}
-}
-
-// slot is where the checkpoint of a kind of walk is kept; the caller holds the list's lock.
-func (st *List) slot(kind string) *checkpoint {
-	switch kind {
-	case sinks.WalkBackfill:
-		return &st.back
-	case sinks.WalkFull:
-		return &st.full
-	}
-	return &st.incr
-}
-
-// checkpoint returns where a kind of walk is.
-func (st *List) checkpoint(kind string) checkpoint {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return *st.slot(kind)
-}
-
-// moved takes over the checkpoint of a walk under way. The watermark of the incremental walks
-// never goes back.
-func (st *List) moved(cp checkpoint) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if cp.Walk == sinks.WalkIncremental {
-		cp.Watermark = stream.Later(cp.Watermark, st.incr.Watermark)
-	}
-	*st.slot(cp.Walk) = cp
-	st.inherit()
-}
-
-// inherit lets the incremental walks go on from where a finished backfill ended:
-// together they have brought everything up to there. The caller holds the list's lock.
-func (st *List) inherit() {
-	if st.back.Done {
-		st.incr.Watermark = stream.Later(st.incr.Watermark, st.back.Watermark)
-	}
-}
-
-// floor is the oldest updated_at that the next incremental walk can bring, with a
-// margin; what is older need not be remembered. The caller holds the list's lock.
-func (st *List) floor() time.Time { return Watermark{Cp: &st.incr.Checkpoint}.Next().Add(-margin) }
-
 // initWatermark gives the incremental walks their start, the service's clock now, and
 // waits until it is stored: a backfill that ended before would leave the changes
 // after it to nobody.
 func (st *List) initWatermark(ctx context.Context) error {
 	return st.Exclusive(ctx, st.starting, func(ctx context.Context) error {
-		cp := st.checkpoint(sinks.WalkIncremental)
+		cp := st.state.read().incr
 		if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
 			return nil
 		}
@@ -72,7 +25,7 @@ func (st *List) initWatermark(ctx context.Context) error {
 		if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, nil); err != nil {
 			return err
 		}
-		st.moved(cp)
+		st.state.moved(cp)
 		return nil
 	})
 }
@@ -83,11 +36,9 @@ func (st *List) CatchUp(ctx context.Context) error {
 		if err := st.initWatermark(ctx); err != nil {
 			return err
 		}
-		cp := st.checkpoint(sinks.WalkIncremental)
+		cp := st.state.read().incr
 		if cp.Cursor == "" {
-			cp.Since = st.notAhead(Watermark{Cp: &cp.Checkpoint}.Next())
-			cp.StartedAt = st.walkStart(&cp)
-			cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
+			st.begin(&cp)
 		}
 		return st.follow(ctx, cp)
 	})
@@ -96,19 +47,24 @@ func (st *List) CatchUp(ctx context.Context) error {
 // blind is how far back a walk begins that would begin ahead of the service's clock.
 const blind = 24 * time.Hour
 
-// notAhead is where the next walk starts, unless that lies ahead of the service's
-// clock: stamps and clock were of another time, and nothing would come until it is
-// reached.
-func (st *List) notAhead(start time.Time) time.Time {
+// begin has an incremental walk begin where the one before it ended.
+func (st *List) begin(cp *checkpoint) {
 	now := st.Source.ServiceNow().UTC()
-	if !start.After(now.Add(MaxFutureStamp)) {
-		return start
+	cp.Since = Watermark{Cp: &cp.Checkpoint}.Next()
+	if cp.Since.After(now.Add(MaxFutureStamp)) { // stamps and clock were of another time, and nothing would come until it is reached
+		if !st.ahead.Swap(true) {
+			st.Source.Log.Warn("what was stored is ahead of the service's clock: changes of the last day are asked for again; larder sync --full brings what is older",
+				"stream", st.Def.Name, "watermark", cp.Since, "service_clock", now)
+		}
+		cp.Since = now.Add(-blind)
 	}
-	if !st.ahead.Swap(true) {
-		st.Source.Log.Warn("what was stored is ahead of the service's clock: changes of the last day are asked for again; larder sync --full brings what is older",
-			"stream", st.Def.Name, "watermark", start, "service_clock", now)
+	switch {
+	case st.Source.ClockKnown():
+		cp.StartedAt = now
+	case !cp.Watermark.IsZero(): // our clock may be ahead of the service's, which was not behind the newest stamp seen
+		cp.StartedAt = stream.Earlier(now, cp.Watermark)
 	}
-	return now.Add(-blind)
+	cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 }
 
 // firstSince is the first updated_since of a new stream: the service's clock, or ours
@@ -121,20 +77,6 @@ func (st *List) firstSince() time.Time {
 		return ours.Add(-24 * time.Hour)
 	}
 	return stream.Earlier(st.Source.ServiceNow().UTC(), ours).Add(-Lookback)
-}
-
-// walkStart is the service's clock when an incremental walk that goes on behind cp
-// starts. Without a Date header that clock is not known, and ours may be ahead of
-// it: it was not behind the newest stamp seen.
-func (st *List) walkStart(cp *checkpoint) time.Time {
-	now := st.Source.ServiceNow().UTC()
-	switch {
-	case st.Source.ClockKnown():
-		return now
-	case cp.Watermark.IsZero():
-		return cp.StartedAt
-	}
-	return stream.Earlier(now, cp.Watermark)
 }
 
 // backfill runs the backfill to its end, from its checkpoint. Only so many long walks run at
@@ -156,11 +98,11 @@ func (st *List) backfill(ctx context.Context) error {
 			return err
 		}
 		for !st.Filled() {
-			if err := st.follow(ctx, st.checkpoint(sinks.WalkBackfill)); err != nil {
+			if err := st.follow(ctx, st.state.read().back); err != nil {
 				return err
 			}
 		}
-		cp := st.checkpoint(sinks.WalkBackfill)
+		cp := st.state.read().back
 		st.LogDone("backfill done", cp.Checkpoint, cp.figures()...)
 		return nil
 	})
@@ -168,17 +110,17 @@ func (st *List) backfill(ctx context.Context) error {
 
 // beginBackfill notes the locations with which the mirror begins, ahead of the first page.
 func (st *List) beginBackfill(ctx context.Context) error {
-	cp := st.checkpoint(sinks.WalkBackfill)
+	cp := st.state.read().back
 	if !cp.StartedAt.IsZero() {
 		return nil
 	}
-	if err := st.owe(ctx, false); err != nil {
+	if err := st.owe(ctx, st.present()); err != nil {
 		return err
 	}
 	cp.StartedAt, cp.Since = st.Source.ServiceNow().UTC(), st.Def.BackfillSince
 	cp.FirstVersion = st.Source.Versions.Take(1)
 	st.Begins(sinks.WalkBackfill)
-	st.moved(cp)
+	st.state.moved(cp)
 	return nil
 }
 
@@ -202,10 +144,8 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		return fmt.Errorf("%s: %w", st.Def.Name, err)
 	}
 	if !w.long() {
-		st.mu.Lock()
-		defer st.mu.Unlock()
-		st.lastWalk = w.number
-		st.Writer.Prune(st.floor(), w.number) // what no coming incremental walk brings
+		st.caughtUp.Store(true)
+		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
 	}
 	return nil
 }

@@ -41,49 +41,20 @@ func (w *window) limit() int {
 	return int(min(max(w.flush/w.pace, minWindow), maxWindow))
 }
 
-func (w *window) add(r *sinks.Receipt) { w.receipts = append(w.receipts, r) }
-
-// next waits until one more page may be asked for while one of this walk has not been
-// handed to the sink.
-func (w *window) next(ctx context.Context) error {
-	w.settle(ctx)
-	for len(w.receipts) > 0 && len(w.receipts)+2 > w.limit() {
-		if err := w.oldest(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// drain waits until every page is durable.
-func (w *window) drain(ctx context.Context) error {
+// wait waits until at most so many pages are not durable.
+func (w *window) wait(ctx context.Context, most int) error {
 	for len(w.receipts) > 0 {
-		if err := w.oldest(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *window) oldest(ctx context.Context) error {
-	if err := w.receipts[0].Wait(ctx); err != nil {
-		return fmt.Errorf("wait for the warehouse: %w", err)
-	}
-	w.receipts = w.receipts[1:]
-	return nil
-}
-
-// settle drops the receipts that are resolved already.
-func (w *window) settle(ctx context.Context) {
-	for len(w.receipts) > 0 {
-		select {
-		case <-w.receipts[0].Done():
-			if w.receipts[0].Wait(ctx) != nil {
-				return // next or drain reports it
+		if len(w.receipts) <= most {
+			select {
+			case <-w.receipts[0].Done():
+			default:
+				return nil
 			}
-			w.receipts = w.receipts[1:]
-		default:
-			return
 		}
+		if err := w.receipts[0].Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+		w.receipts = w.receipts[1:]
 	}
+	return nil
 }

@@ -14,22 +14,19 @@ func (st *Stream) Begins(kind string) {
 	st.begun[kind] = time.Now()
 }
 
-// LogDone logs the end of a long walk, with what it brought since it began, also in processes
-// before this one.
-func (st *Stream) LogDone(what string, cp sinks.Checkpoint, more ...any) {
-	st.Source.Log.Info(what, append([]any{"stream", st.Def.Name, "rows", cp.Rows, "tombstones", cp.Tombstones,
-		"took", st.lasted(cp).Round(time.Millisecond)}, more...)...)
-}
-
-// lasted is how long a long walk took, by the steady clock of this process if it began
-// it, else by its checkpoint's stamps.
-func (st *Stream) lasted(cp sinks.Checkpoint) time.Duration {
+// LogDone logs the end of a long walk, with what it received since it began, also in processes
+// before this one. How long it took is by the steady clock of this process if it began the walk,
+// else by the stamps of the checkpoint. It returns when this process began it, zero when another
+// did.
+func (st *Stream) LogDone(what string, cp sinks.Checkpoint, more ...any) (began time.Time) {
 	st.mu.Lock()
-	defer st.mu.Unlock()
-	begun, here := st.begun[cp.Walk]
+	began = st.begun[cp.Walk]
 	delete(st.begun, cp.Walk)
-	if here {
-		return time.Since(begun)
+	st.mu.Unlock()
+	took := max(0, cp.UpdatedAt.Sub(cp.StartedAt))
+	if !began.IsZero() {
+		took = time.Since(began)
 	}
-	return max(0, cp.UpdatedAt.Sub(cp.StartedAt))
+	st.Source.Log.Info(what, append([]any{"stream", st.Def.Name, "rows", cp.Rows, "tombstones", cp.Tombstones, "took", took.Round(time.Millisecond)}, more...)...)
+	return began
 }

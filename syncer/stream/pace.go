@@ -2,6 +2,7 @@ package stream
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -11,6 +12,7 @@ import (
 // service, or the work that is done with them. It is the median of the last intervals, of
 // two in the middle the shorter: a pause between two pages is no measure of the others.
 type Pace struct {
+	mu        sync.Mutex
 	last      time.Time
 	intervals []time.Duration // the last few, in a ring
 	next      int
@@ -21,6 +23,8 @@ const paceOver = 15
 
 // Page notes that a page has come.
 func (p *Pace) Page(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	defer func() { p.last = now }()
 	if p.last.IsZero() {
 		return
@@ -36,6 +40,8 @@ func (p *Pace) Page(now time.Time) {
 
 // Left is how long so many more pages take at this pace, 0 while it is not known.
 func (p *Pace) Left(pages uint64) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(p.intervals) == 0 {
 		return 0
 	}

@@ -1,0 +1,104 @@
+package list
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// state is what is stored of a list, or on its way there. Nothing else locks it.
+type state struct {
+	mu  sync.Mutex
+	now position
+}
+
+// position is how far the walks of a list are, and the full resync that it owes.
+type position struct {
+	incr, back, full checkpoint
+	debt             debt
+}
+
+// read returns what is stored now.
+func (s *state) read() position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// restore takes over what the sink has stored about the list. The error is of locations that
+// are not readable: they are then none.
+func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (unreadable error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cp := range stored {
+		switch {
+		case cp.Stream != def.Name:
+		case cp.Walk == sinks.WalkOwed:
+			unreadable = errors.Join(unreadable, json.Unmarshal([]byte(cp.Position), &s.now.debt))
+			s.now.debt.version = cp.FirstVersion
+		case slices.Contains(def.Walks(), cp.Walk):
+			*s.now.of(cp.Walk) = decoded(cp)
+		}
+	}
+	s.now.inherit()
+	return unreadable
+}
+
+// moved takes over the checkpoint of a walk under way. The watermark of the incremental walks
+// never goes back.
+func (s *state) moved(cp checkpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cp.Walk == sinks.WalkIncremental {
+		cp.Watermark = stream.Later(cp.Watermark, s.now.incr.Watermark)
+	}
+	*s.now.of(cp.Walk) = cp
+	s.now.inherit()
+}
+
+func (s *state) owe(d debt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.debt = d
+}
+
+// of returns the checkpoint of a kind of walk.
+func (p *position) of(kind string) *checkpoint {
+	switch kind {
+	case sinks.WalkBackfill:
+		return &p.back
+	case sinks.WalkFull:
+		return &p.full
+	}
+	return &p.incr
+}
+
+// inherit lets the incremental walks go on from where a finished backfill ended:
+// together they have received everything up to there.
+func (p *position) inherit() {
+	if p.back.Done {
+		p.incr.Watermark = stream.Later(p.incr.Watermark, p.back.Watermark)
+	}
+}
+
+// floor is the oldest updated_at that the next incremental walk can receive, with a
+// margin; what is older need not be remembered.
+func (p position) floor() time.Time { return Watermark{Cp: &p.incr.Checkpoint}.Next().Add(-margin) }
+
+// indebted reports whether a full resync is owed that has not begun.
+func (p position) indebted() bool {
+	return p.debt.version > max(p.back.FirstVersion, p.full.FirstVersion)
+}
+
+// awaits reports whether rows of a location that was gained are still to come: the long walk that
+// receives them began after that, and has not come to its end.
+func (p position) awaits() bool {
+	received := p.back.FirstVersion > p.debt.version || p.full.FirstVersion > p.debt.version && (p.full.Done || p.full.phase.Brought)
+	return p.debt.Gained && !received
+}
