@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -24,7 +23,7 @@ type Condition struct {
 	failures  int           // probes in a row that failed, each when it was due
 	nextProbe time.Time     // of a source in trouble
 	notBefore time.Time     // nothing is asked before, since the service said so
-	outage    outage.Outage // told of
+	outage    stream.Outage // that was logged
 	answered  time.Time     // when /me last answered
 	confirmed time.Time     // when it last answered who asked after a failure
 }
@@ -161,7 +160,7 @@ func (c *Condition) Healthy(state, detail string) {
 // The caller holds the lock.
 func (c *Condition) logServed(state, detail string) {
 	ended := c.outage
-	c.outage = outage.Outage{}
+	c.outage = stream.Outage{}
 	switch {
 	case state == status.StateFailing && (c.state != state || c.detail != detail): // configuration and key do not fit
 		c.log.Warn("source is served in part", "state", state, "detail", detail)

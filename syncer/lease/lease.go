@@ -12,6 +12,7 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -24,7 +25,6 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/outage"
 )
 
 const (
@@ -74,7 +74,7 @@ type Leases struct {
 	sink    Sink
 	process sinks.Process
 	log     *slog.Logger
-	failing outage.Outage // of beats; of the loop alone
+	failing time.Time // since when beats fail, zero when none was logged; of the loop alone
 	wake    chan struct{}
 
 	using *semaphore.Weighted // held while something begins or ends the beats
@@ -344,11 +344,12 @@ func (l *Leases) hold(ctx context.Context) error {
 func (l *Leases) logBeat(err error) {
 	switch {
 	case err == nil:
-		if l.failing.Logged() {
-			l.log.Info("the warehouse is told again that this process is alive", "lasted", l.failing.Lasted())
+		if !l.failing.IsZero() {
+			l.log.Info("the warehouse is told again that this process is alive", "lasted", time.Since(l.failing).Round(time.Millisecond))
 		}
-		l.failing = outage.Outage{}
-	case !outage.OfWarehouse(err) && l.failing.News("failing"):
+		l.failing = time.Time{}
+	case l.failing.IsZero() && !errors.Is(err, sinks.ErrUnreachable): // which the sink logs
+		l.failing = time.Now()
 		l.log.Warn("the warehouse could not be told that this process is alive", "err", err)
 	default:
 		l.log.Debug("the warehouse could not be told that this process is alive", "err", err)
@@ -364,7 +365,7 @@ func (l *Leases) logLost(ctx context.Context, lost map[string]error) {
 	}
 	for why, names := range by {
 		level := slog.LevelWarn
-		if outage.OfWarehouse(lost[names[0]]) {
+		if errors.Is(lost[names[0]], sinks.ErrUnreachable) {
 			level = slog.LevelInfo // the sink has warned
 		}
 		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", why)

@@ -2,7 +2,7 @@
 // stream knows of its source.
 //
 // Contents: the state that comes of how walks end, the slots that keep walks apart, the service's
-// clock, the lanes to the API.
+// clock, the lanes to the API, outages in one line of the log.
 //
 // # States
 //

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -41,7 +40,7 @@ type Source struct {
 	key       Identity
 	skew      time.Duration // service's clock minus ours
 	skewKnown bool
-	down      map[string]outage.Outage // streams whose walks fail
+	down      map[string]Outage // streams whose walks fail
 }
 
 // Owner is what the streams need of whoever serves their source.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/outage"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -26,7 +25,7 @@ func (t Trouble) MayPass() bool {
 
 // Failing is a trouble that is not the service's.
 func Failing(err error) Trouble {
-	return Trouble{State: status.StateFailing, Detail: err.Error(), Explained: outage.OfWarehouse(err)}
+	return Trouble{State: status.StateFailing, Detail: err.Error(), Explained: ofWarehouse(err)}
 }
 
 // Diagnose reads off an error what the source or stream is in, in words that say
