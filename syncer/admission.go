@@ -11,31 +11,26 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// identify reads what the syncer needs to know off an answer of /me.
+// identify reads what the syncer needs to know off an answer of /me. A location that is
+// deactivated leaves /me while its rows can stay listed (DESIGN §5, open readings): if its rows
+// were mirrored, it is inactive, and not unknown.
 func (s *source) identify(me types.Me) stream.Identity {
 	key := stream.Identity{
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
 		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
 	}
+	was := s.Identity()
 	for _, l := range s.cfg.Locations {
 		switch {
 		case slices.Contains(me.LocationIDs, l):
-		case s.followedBefore(l):
+		case slices.Contains(was.Locations, l), slices.Contains(was.Inactive, l),
+			slices.ContainsFunc(s.lists, func(st *list.List) bool { return st.Followed(l) }):
 			key.Inactive = append(key.Inactive, l)
 		default:
 			key.Unknown = append(key.Unknown, l)
 		}
 	}
 	return key
-}
-
-// followedBefore is true when rows of a location were mirrored by the source. A
-// location that is deactivated leaves /me while its rows can stay listed (DESIGN
-// §5, open readings).
-func (s *source) followedBefore(location string) bool {
-	key := s.Identity()
-	return slices.Contains(key.Locations, location) || slices.Contains(key.Inactive, location) ||
-		slices.ContainsFunc(s.lists, func(l *list.List) bool { return l.Followed(location) })
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
@@ -52,34 +47,25 @@ func (s *source) offReason(f follower, key stream.Identity) string {
 	return ""
 }
 
-// admitStream switches a stream on or off by configuration and scopes, and has it asked
-// for in the locations that the key lets it.
-func (s *source) admitStream(ctx context.Context, f follower, key stream.Identity) {
-	st := f.Common()
-	st.NoteScopes(key)
-	if reason := s.offReason(f, key); reason != "" {
-		st.Set(ctx, status.StateOff, reason)
-		return
-	}
-	f.Follow(key)
-	if st.Off() {
-		st.Set(ctx, status.StateStarting, "")
-	}
-}
-
-// admit acts on what /me says about the streams.
-func (s *source) admit(ctx context.Context, me types.Me) (stream.Identity, error) {
-	if err := s.admits.Take(ctx); err != nil {
-		return stream.Identity{}, err
-	}
-	defer s.admits.Release()
+// admit acts on what /me says about the streams: each is switched on or off by configuration
+// and scopes, and asked for in the locations that the key lets it. The caller holds opening.
+func (s *source) admit(ctx context.Context, me types.Me) stream.Identity {
 	key := s.identify(me)
 	s.IdentifyAs(key)
 	for _, l := range s.lists {
 		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
 	}
-	for _, st := range s.streams {
-		s.admitStream(ctx, st, key)
+	for _, f := range s.streams {
+		st := f.Common()
+		st.NoteScopes(key)
+		if reason := s.offReason(f, key); reason != "" {
+			st.Set(ctx, status.StateOff, reason)
+			continue
+		}
+		f.Follow(key)
+		if st.Off() {
+			st.Set(ctx, status.StateStarting, "")
+		}
 	}
-	return key, nil
+	return key
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -40,8 +39,3 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
 }
-
-func isUnauthorized(err error) bool { return err != nil && api.IsUnauthorized(err) }
-
-// keyLook is how often a source in trouble looks whether its keys are others.
-const keyLook = 3 * time.Second

@@ -24,25 +24,16 @@ func (s *source) restore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the stored state: %w", err)
 	}
-	s.mu.Lock()
-	s.stored = state // status reads it, from goroutines of its own
-	s.mu.Unlock()
+	s.stored.Store(&state) // status reads it, from goroutines of its own
 	for _, st := range s.wholes {
 		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
 	}
 	if s.restoredAt.IsZero() && len(state.Checkpoints)+len(state.Statuses) > 0 {
-		return s.coldStart(ctx, state.Business)
-	}
-	s.restoredAt = time.Now()
-	return nil
-}
-
-// coldStart has the first request wait, and waits for it here: it would else hold
-// the place among the tried keys meanwhile, which many sources share.
-func (s *source) coldStart(ctx context.Context, business string) error {
-	wait := s.link.FollowProcess(business)
-	if !lifecycle.Pause(ctx, wait) {
-		return context.Cause(ctx)
+		// The first request has to wait, and is waited for here: it would else hold the place
+		// among the tried keys meanwhile, which many sources share.
+		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
+			return context.Cause(ctx)
+		}
 	}
 	s.restoredAt = time.Now()
 	return nil

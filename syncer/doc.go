@@ -32,8 +32,8 @@
 //
 // A walk's error is its stream's: it is tried again at its next turn, from its checkpoint.
 // If the error may be the whole source's, /me is asked (check_source.go, key.go). If that fails
-// too, the source is in trouble, and nothing but /me is asked until it answers. Package
-// keyprobe bounds how often that is done with wrong keys, of all sources together. A pass
+// too, the source is in trouble, and nothing but /me is asked until it answers. One queue of
+// package link bounds how often that is done with wrong keys, of all sources together. A pass
 // (visit.go) does not wait for a next turn: it tries again by itself (retry.go). A panic of a walk
 // is an error of its stream; any other panic of a source ends its life, and never the process.
 package syncer

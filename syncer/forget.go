@@ -115,10 +115,10 @@ func (s *source) storedBusiness(ctx context.Context) (string, error) {
 	if err := s.restore(ctx); err != nil {
 		return "", err
 	}
-	if s.stored.Business == "" {
-		return "", errors.New("nothing of it is mirrored yet")
+	if business := s.stored.Load().Business; business != "" {
+		return business, nil
 	}
-	return s.stored.Business, nil
+	return "", errors.New("nothing of it is mirrored yet")
 }
 
 // durable waits until all that was handed to the sink is stored: commits become durable in

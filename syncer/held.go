@@ -35,15 +35,6 @@ func (s *source) fence() error {
 	return s.syncer.leases.Check(s.cfg.Name)
 }
 
-// mayAsk is fence for requests. A source that has never been held is asked only for
-// what nobody needs to hold it for: whether its key is good, and what to compare.
-func (s *source) mayAsk() error {
-	if !s.leased.Load() {
-		return nil
-	}
-	return s.fence()
-}
-
 // leaseOwner is the syncer as its leases see it.
 type leaseOwner struct{ *Syncer }
 

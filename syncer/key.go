@@ -1,10 +1,8 @@
 package syncer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/keyprobe"
-	"github.com/larder-sync/larder/syncer/link"
-	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -73,57 +68,11 @@ func (s *source) askKey(ctx context.Context) error {
 	return nil
 }
 
-// me asks with the keys there are, one after the other until one is not refused (a key
-// can be rotated with 24 hours of overlap: api.md, "Authentication" 7).
-func (s *source) me(ctx context.Context) (me api.Document[types.Me], err error) {
-	var first error
-	for i, key := range s.link.Candidates() {
-		if i > 0 {
-			s.Log.Debug("the key was refused, trying the next one")
-		}
-		me, err = s.meWith(ctx, key)
-		if !isUnauthorized(err) {
-			return me, err
-		}
-		first = cmp.Or(first, err)
-	}
-	return me, first
-}
-
-// meWith asks /me with one key. A key that may be wrong waits for its turn, since the service
-// counts wrong keys. The key in use of a source that is served is known to be right and asks
-// at once.
-func (s *source) meWith(ctx context.Context, key link.Candidate) (api.Document[types.Me], error) {
-	leave := func(refused bool) {
-		if refused {
-			s.syncer.keys.Refused()
-		}
-	}
-	if !key.InUse || !s.IsReady() {
-		var err error
-		if leave, err = s.syncer.keys.Enter(ctx, s.rankOf(key)); err != nil {
-			return api.Document[types.Me]{}, err
-		}
-	}
-	refused := true // also when it panics
-	defer func() { leave(refused) }()
-	me, err := s.link.Try(ctx, key)
-	// The service may count a disabled key among the wrong ones, and does not answer
-	// otherwise than with 429 where there were too many.
-	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
-	return me, err
-}
-
-// rankOf is how soon a key may be tried.
-func (s *source) rankOf(key link.Candidate) keyprobe.Rank {
-	failed := func(st sinks.StreamStatus) bool { return st.State == status.StateFailing }
-	switch {
-	case key.Refused:
-		return keyprobe.Repeat
-	case key.InUse, s.stored.Business != "" && !slices.ContainsFunc(s.stored.Statuses, failed):
-		return keyprobe.Known
-	}
-	return keyprobe.New
+// me asks /me. The caller holds opening.
+func (s *source) me(ctx context.Context) (api.Document[types.Me], error) {
+	stored := s.stored.Load()
+	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })
+	return s.link.Me(ctx, s.IsReady(), stored.Business != "" && !failed)
 }
 
 // tryChangedKey asks /me when a key is another than when it was last asked with: one that
@@ -149,14 +98,15 @@ func (s *source) open(ctx context.Context, me types.Me) error {
 	if err := s.restore(ctx); err != nil {
 		return err
 	}
-	if err := s.sameBusiness(s.stored.Business, me.Business.ID); err != nil {
+	stored := *s.stored.Load()
+	if err := s.sameBusiness(stored.Business, me.Business.ID); err != nil {
 		return err
 	}
 	if err := s.settlePersonal(ctx, me.Business.ID); err != nil {
 		return err
 	}
 	for _, st := range s.streams {
-		st.Restore(s.stored)
+		st.Restore(stored)
 	}
 	s.opened = true
 	return nil
@@ -171,16 +121,12 @@ func (s *source) sameBusiness(stored, now string) error {
 	return fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, stored)
 }
 
-// accept acts on what /me says: limits, scopes, locations.
+// accept acts on what /me says: limits, scopes, locations. It stores the row of the key when that
+// has changed.
 func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
-	v := me.Value
 	s.NoteServiceTime(me.Date)
-	s.link.UseTried()
-	s.link.TakeLimits(v)
-	key, err := s.admit(ctx, v)
-	if err != nil {
-		return // ctx has ended
-	}
+	s.link.Accept(me.Value)
+	key := s.admit(ctx, me.Value)
 	state, detail := status.StateRunning, ""
 	switch {
 	case len(key.Unknown) > 0:
@@ -189,23 +135,6 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
 	}
 	s.condition.Healthy(state, detail)
-	s.storeKey(ctx, me)
-}
-
-func unknownLocations(key stream.Identity) string {
-	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.Unknown, quoted(key.Locations))
-}
-
-func quoted(ids []string) string {
-	var q []string
-	for _, id := range ids {
-		q = append(q, fmt.Sprintf("%q", id))
-	}
-	return strings.Join(q, ", ")
-}
-
-// storeKey writes the key's row when it has changed.
-func (s *source) storeKey(ctx context.Context, me api.Document[types.Me]) {
 	st := s.keyRow
 	if st.Off() {
 		return
@@ -220,6 +149,18 @@ func (s *source) storeKey(ctx context.Context, me api.Document[types.Me]) {
 	}
 }
 
+func unknownLocations(key stream.Identity) string {
+	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.Unknown, quoted(key.Locations))
+}
+
+func quoted(ids []string) string {
+	var q []string
+	for _, id := range ids {
+		q = append(q, fmt.Sprintf("%q", id))
+	}
+	return strings.Join(q, ", ")
+}
+
 // askKeyRow asks for the key's row, also when it is not understood.
 func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
 	me, err := lane.Me(ctx)
@@ -227,12 +168,4 @@ func askKeyRow(ctx context.Context, lane *api.Client) ([][]byte, time.Time, erro
 		return nil, time.Time{}, err
 	}
 	return [][]byte{me.Raw}, me.Date, nil
-}
-
-// observe counts an attempt of a request.
-func (s *source) observe(e api.Exchange) {
-	if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
-		s.syncer.keys.Refused()
-	}
-	s.counters.requested(s.cfg.Name, e.Route, e.Status)
 }

@@ -71,11 +71,15 @@ func (s *source) nextTask(st *stream.Stream, now time.Time) (time.Time, schedule
 	return at, why
 }
 
+// keyLook is how often a source in trouble checks whether its keys are others.
+const keyLook = 3 * time.Second
+
 // serve runs the loop of the source until ctx ends, and waits for its walks. A source that is not held, or is
 // in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
-	if lifecycle.Pause(ctx, s.startDelay()) {
+	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second) // over which sources that begin together are spread
+	if lifecycle.Pause(ctx, time.Duration(schedule.Hash(s.cfg.Name)%uint64(max(span, 1)))) {
 		_ = s.isolated("the turns of the source", func() error { s.takeTurns(ctx); return nil }) // a panic has ended ctx
 	}
 }
@@ -91,7 +95,8 @@ func (s *source) takeTurns(ctx context.Context) {
 			continue
 		}
 		if !s.IsReady() {
-			if at := s.condition.View().NextProbe; time.Now().Before(at) && !s.hasAnotherKey() {
+			another := !s.condition.MustWait() && s.link.Changed() // a key put in place since the last probe is tried at once
+			if at := s.condition.View().NextProbe; time.Now().Before(at) && !another {
 				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
 			} else if s.connect(ctx) == nil {
 				turns.AllDue(time.Now())
@@ -106,12 +111,6 @@ func (s *source) takeTurns(ctx context.Context) {
 			s.beginJob(ctx, j)
 		}
 	}
-}
-
-// startDelay spreads the first requests of sources that begin together.
-func (s *source) startDelay() time.Duration {
-	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second)
-	return time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
 }
 
 // sleepUntil waits for t; it is false when the source was woken or ctx ended.

@@ -3,10 +3,12 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/condition"
@@ -41,7 +43,6 @@ type source struct {
 	jobs  sync.WaitGroup                 // of the loop
 
 	opening stream.Slot // one opening or probe at a time
-	admits  stream.Slot // one look at what the key lets the streams ask for
 	// forgotten are the restaurant's orders whose customers are; nil until the source is open.
 	// They are set before anything is asked for.
 	forgotten *personal.Forgotten
@@ -59,8 +60,7 @@ type source struct {
 	restoredAt time.Time
 	opened     bool
 
-	mu     sync.Mutex  // guards what follows
-	stored sinks.State // as it was at the start
+	stored atomic.Pointer[sinks.State] // as it was at the start
 }
 
 // follower is a stream as its source serves it, whatever its kind.
@@ -83,8 +83,9 @@ type follower interface {
 func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 	s := &source{
 		syncer: y, cfg: cfg, counters: c, began: time.Now(),
-		wake: make(chan struct{}, 1), opening: stream.NewSlot(), admits: stream.NewSlot(),
+		wake: make(chan struct{}, 1), opening: stream.NewSlot(),
 	}
+	s.stored.Store(&sinks.State{})
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
@@ -99,7 +100,19 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 	asks.Keep = s.keeps
 	way, err := link.New(link.Options{
 		Source: cfg.Name, BaseURL: cfg.BaseURL, Share: cfg.BudgetShare, Key: cfg.Key, NextKey: cfg.NextKey,
-		Ledger: y.opts.Ledger, API: asks, MayAsk: s.mayAsk, Observe: s.observe, Log: s.Log,
+		Ledger: y.opts.Ledger, API: asks, Queue: y.keys, Log: s.Log,
+		MayAsk: func() error {
+			if !s.leased.Load() { // it is asked only for what nobody needs to hold it for: whether its key is good, and what to compare
+				return nil
+			}
+			return s.fence()
+		},
+		Observe: func(e api.Exchange) {
+			if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
+				y.keys.Refused()
+			}
+			c.requested(cfg.Name, e.Route, e.Status)
+		},
 	})
 	if err != nil {
 		panic(err) // checkSource lets no such configuration pass
@@ -150,12 +163,6 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 
 // IsReady implements stream.Owner.
 func (s *source) IsReady() bool { return s.condition.Ready() }
-
-// hasAnotherKey is true when a key was put in place since the last probe, which may be
-// tried at once.
-func (s *source) hasAnotherKey() bool {
-	return !s.condition.MustWait() && s.link.Changed()
-}
 
 // Timetable implements stream.Owner.
 func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }

@@ -45,13 +45,11 @@ func (s *source) view() condition.View {
 func (s *source) status(now time.Time) status.SourceStatus {
 	key := s.Identity()
 	is, over := s.view(), s.over() != nil
-	s.mu.Lock()
 	src := status.SourceStatus{
-		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
+		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Load().Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
 		PersonalData: string(s.cfg.Personal.Mode()),
 	}
-	s.mu.Unlock()
 	src.Proof = s.dated(s.days.Proven())
 	src.Budget = s.link.Budget()
 	var written map[string]uint64

@@ -20,8 +20,8 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/keyprobe"
 	"github.com/larder-sync/larder/syncer/lease"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/reconcile"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -99,7 +99,7 @@ type Syncer struct {
 	versions    *write.VersionClock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
-	keys        *keyprobe.Queue
+	keys        *link.Queue
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
 	forgotten   sync.Map      // by business: *personal.Forgotten
@@ -166,7 +166,7 @@ func New(opts Options) (*Syncer, error) {
 	y := &Syncer{
 		starting: stream.NewSlot(),
 		opts:     opts, log: opts.Logger, definitions: defs, times: times,
-		keys: keyprobe.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,
 	}

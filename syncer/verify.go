@@ -68,8 +68,14 @@ func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []stri
 	err := p.Source(ctx, i, verify.Source{
 		Open:   open,
 		AskKey: func(ctx context.Context) bool { return r.Protected(ctx, "probe", r.look) == nil },
-		Served: s.servedByDaemon,
-		Turns:  s.twoTurns,
+		Served: func(ctx context.Context) (bool, error) { // by a daemon of this process, or of another that claims the source
+			if s.syncer.running.Load() {
+				return true, nil
+			}
+			claims, err := s.syncer.claims(ctx)
+			return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == s.cfg.Name }), err
+		},
+		Turns: s.twoTurns,
 		Elsewhere: func(ctx context.Context, stream string) (map[string]bool, error) {
 			return r.listedElsewhere(ctx, stream)
 		},
@@ -87,7 +93,7 @@ func (s *source) look(ctx context.Context) error {
 	}
 	me, err := s.me(ctx)
 	if err == nil {
-		err = s.sameBusiness(s.stored.Business, me.Value.Business.ID)
+		err = s.sameBusiness(s.stored.Load().Business, me.Value.Business.ID)
 	}
 	if err == nil {
 		err = s.readForgotten(ctx, me.Value.Business.ID)
@@ -99,12 +105,11 @@ func (s *source) look(ctx context.Context) error {
 		return err
 	}
 	s.NoteServiceTime(me.Date)
-	s.link.UseTried()
-	s.link.TakeLimits(me.Value)
+	s.link.Accept(me.Value)
 	key := s.identify(me.Value)
 	s.IdentifyAs(key)
 	for _, st := range s.streams {
-		st.Restore(s.stored)
+		st.Restore(*s.stored.Load())
 		if reason := s.offReason(st, key); reason != "" {
 			st.Common().SwitchOff(reason)
 			continue
@@ -134,16 +139,6 @@ func (s *source) twoTurns(j schedule.Job) (wait time.Duration, enough bool) {
 	}
 	wait = second.Sub(now) + min(second.Sub(first), shortWalk)
 	return min(wait, longestTurns), wait <= longestTurns
-}
-
-// servedByDaemon reports whether a daemon serves the source: of this process, or of another that
-// claims it.
-func (s *source) servedByDaemon(ctx context.Context) (bool, error) {
-	if s.syncer.running.Load() {
-		return true, nil
-	}
-	claims, err := s.syncer.claims(ctx)
-	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == s.cfg.Name }), err
 }
 
 // claims returns those of the processes that are alive, none of a warehouse that this process has

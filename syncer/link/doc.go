@@ -6,5 +6,5 @@
 // the place of this one's, brings no row. Keys stay in here: no error and no log line has
 // one.
 //
-// Contents: keys, lanes, limits.
+// Contents: keys, how soon one that may be wrong is tried, lanes, limits.
 package link

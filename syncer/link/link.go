@@ -38,6 +38,7 @@ type Link struct {
 
 // Options are what a link is made of.
 type Options struct {
+	Queue   *Queue // of all sources
 	Source  string
 	BaseURL string
 	Share   float64       // of every limit
@@ -73,37 +74,29 @@ func New(o Options) (*Link, error) {
 	return l, nil
 }
 
-// Candidate is a key to ask /me with.
-type Candidate struct {
+// candidate is a key to ask /me with.
+type candidate struct {
 	value   string
-	InUse   bool // it answered last
-	Refused bool // it did not, when it was last asked with
+	inUse   bool // it answered last
+	refused bool // it did not, when it was last asked with
 }
 
-// Candidates are the keys to ask /me with, in order: the first and the next one, those
+// candidates are the keys to ask /me with, in order: the first and the next one, those
 // behind that were answered 401.
-func (l *Link) Candidates() []Candidate {
+func (l *Link) candidates() []candidate {
 	now := l.configured()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = now
 	maps.DeleteFunc(l.refused, func(key string, _ int) bool { return !slices.Contains(now, key) })
-	var all []Candidate
+	var all []candidate
 	for _, key := range now {
-		all = append(all, Candidate{value: key, InUse: key == l.inUse, Refused: l.refused[key] != 0})
+		all = append(all, candidate{value: key, inUse: key == l.inUse, refused: l.refused[key] != 0})
 	}
-	slices.SortStableFunc(all, func(a, b Candidate) int {
-		return cmp.Compare(l.wrong(a.value), l.wrong(b.value))
-	})
+	if len(all) == 2 && l.refused[now[0]] == http.StatusUnauthorized && l.refused[now[1]] != http.StatusUnauthorized {
+		slices.Reverse(all)
+	}
 	return all
-}
-
-// wrong is 1 for a key that was answered 401, else 0; the caller holds the lock.
-func (l *Link) wrong(key string) int {
-	if l.refused[key] == http.StatusUnauthorized {
-		return 1
-	}
-	return 0
 }
 
 // configured are the keys as they stand in the configuration now.
@@ -126,30 +119,78 @@ func (l *Link) Changed() bool {
 	return l.asked != nil && !slices.Equal(l.asked, now)
 }
 
-// Try asks /me with a key. One at a time.
-func (l *Link) Try(ctx context.Context, key Candidate) (api.Document[types.Me], error) {
+// Me asks /me with the keys there are, one after the other until one is not refused (a key
+// can be rotated with 24 hours of overlap: api.md, "Authentication" 7). One at a time.
+//
+// A key that may be wrong waits for its turn in the queue, ahead of others if all was well with
+// the source when it was last served. The key in use of a source that is served is right, and is
+// asked with at once.
+func (l *Link) Me(ctx context.Context, served, wasWell bool) (me api.Document[types.Me], err error) {
+	var first error
+	for i, key := range l.candidates() {
+		if i > 0 {
+			l.opts.Log.Debug("the key was refused, trying the next one")
+		}
+		leave := func(refused bool) {
+			if refused {
+				l.opts.Queue.Refused()
+			}
+		}
+		if !key.inUse || !served {
+			soon := untried
+			if key.refused {
+				soon = triedOnce
+			} else if key.inUse || wasWell {
+				soon = known
+			}
+			if leave, err = l.opts.Queue.enter(ctx, soon); err != nil {
+				return api.Document[types.Me]{}, err
+			}
+		}
+		me, err = l.try(ctx, key.value, leave)
+		if !api.IsUnauthorized(err) {
+			return me, err
+		}
+		first = cmp.Or(first, err)
+	}
+	return me, first
+}
+
+// try asks /me with a key, and then leaves the queue.
+func (l *Link) try(ctx context.Context, key string, leave func(refused bool)) (me api.Document[types.Me], err error) {
+	refused := true // also when it panics
+	defer func() { leave(refused) }()
 	l.mu.Lock()
-	l.trying = key.value
+	l.trying = key
 	l.mu.Unlock()
-	me, err := l.Probe.Me(ctx)
+	me, err = l.Probe.Me(ctx)
+	// The service may count a disabled key among the wrong ones, and does not answer
+	// otherwise than with 429 where there were too many.
+	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case api.IsUnauthorized(err):
-		l.refused[key.value] = http.StatusUnauthorized
-	case api.IsKeyDisabled(err):
-		l.refused[key.value] = http.StatusForbidden
 	case err == nil:
-		delete(l.refused, key.value)
+		delete(l.refused, key)
+	case api.IsUnauthorized(err):
+		l.refused[key] = http.StatusUnauthorized
+	case api.IsKeyDisabled(err):
+		l.refused[key] = http.StatusForbidden
 	}
 	return me, err
 }
 
-// UseTried sends the key that was tried last with everything from now on.
-func (l *Link) UseTried() {
+// Accept takes over an answer of [Link.Me]: its key is sent with everything from now on, and its
+// limits hold.
+func (l *Link) Accept(me types.Me) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.inUse = l.trying
+	l.mu.Unlock()
+	l.Key.SetLimits(budget.Limits{
+		PerMinute:         me.RateLimits.PerMinute,
+		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
+		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
+	}, l.restaurant(me.Business.ID))
 }
 
 // keyToTry is the key with which /me is asked.
@@ -184,15 +225,6 @@ func (l *Link) restaurant(business string) string {
 		host = u.Host
 	}
 	return host + " " + business
-}
-
-// TakeLimits takes over the key's limits.
-func (l *Link) TakeLimits(me types.Me) {
-	l.Key.SetLimits(budget.Limits{
-		PerMinute:         me.RateLimits.PerMinute,
-		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
-		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
-	}, l.restaurant(me.Business.ID))
 }
 
 // Budget is how much of its limits is used.

@@ -1,4 +1,4 @@
-package keyprobe
+package link
 
 import (
 	"context"
@@ -21,8 +21,8 @@ func TestWrongKeysOfAllProcessesOfAnAddress(t *testing.T) {
 					q := NewQueue(processes)
 					for i := range 60 {
 						go func() {
-							for rank := New; ctx.Err() == nil; rank = Repeat {
-								leave, err := q.Enter(ctx, rank)
+							for k := untried; ctx.Err() == nil; k = triedOnce {
+								leave, err := q.enter(ctx, k)
 								if err != nil {
 									return
 								}
