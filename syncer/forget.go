@@ -91,7 +91,10 @@ func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, err
 	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
 		return ForgetReport{}, err
 	}
-	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, s.durable)
+	durable := func(ctx context.Context) error { // commits become durable in their order
+		return s.Commits.Store(ctx, &sinks.Commit{Source: s.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
+	}
+	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, durable)
 	if err != nil {
 		return ForgetReport{}, err
 	}
@@ -121,16 +124,10 @@ func (s *source) storedBusiness(ctx context.Context) (string, error) {
 	return "", errors.New("nothing of it is mirrored yet")
 }
 
-// durable waits until all that was handed to the sink is stored: commits become durable in
-// their order.
-func (s *source) durable(ctx context.Context) error {
-	return s.syncer.commits.Store(ctx, &sinks.Commit{Source: s.cfg.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
-}
-
 // onlineOrders are those of a restaurant in the warehouse.
 func (s *source) onlineOrders(business string) erase.Orders {
 	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, personal.NewForgotten())
-	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten)}
+	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten), Log: s.Log}
 }
 
 // onlineTable is the table of online orders, which is always there.
@@ -155,7 +152,7 @@ func (s *source) settlePersonal(ctx context.Context, business string) error {
 	if err := s.readForgotten(ctx, business); err != nil {
 		return err
 	}
-	if err := s.eraseBeyond(ctx, s.onlineOrders(business)); err != nil {
+	if _, err := s.onlineOrders(business).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -178,34 +175,6 @@ func (s *source) readForgotten(ctx context.Context, business string) error {
 		}
 	}
 	return nil
-}
-
-// eraseBeyond erases what is stored beyond what is to be kept.
-func (s *source) eraseBeyond(ctx context.Context, o erase.Orders) error {
-	if err := o.Store.Recover(ctx); err != nil {
-		return err
-	}
-	n, err := o.Exceeding(ctx, s.cfg.Name, s.cfg.Personal)
-	if err != nil {
-		return err
-	}
-	keeps := s.cfg.Personal
-	switch {
-	case n > 0 && s.cfg.ErasesBeyond:
-		s.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", keeps.Mode())
-	case n > 0: // a line that was lost is no word to erase by
-		s.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
-	}
-	if !s.cfg.ErasesBeyond {
-		if keeps, err = personal.New(personal.Keep, nil); err != nil {
-			return err
-		}
-	}
-	erased, err := o.Settle(ctx, s.cfg.Name, keeps)
-	if err == nil && len(erased.Orders)+erased.Entries > 0 {
-		s.Log.Info("what is not to be kept of customers was erased", "orders", len(erased.Orders), "quarantined", erased.Entries)
-	}
-	return err
 }
 
 // keeps is what is kept of an order that the service has sent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 			{Path: "phone2", Kind: "field", Example: `"Popescu"`, RowID: "o3", SeenAt: m.at},
 		},
 	})
-	return m, erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten()}
+	return m, erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten(), Log: slog.New(slog.DiscardHandler)}
 }
 
 func durable(context.Context) error { return nil }
@@ -117,7 +118,7 @@ func TestAPersonIsErasedFromEveryFile(t *testing.T) {
 	m.expect("SELECT row_id, position(raw, 'Popescu') > 0 FROM quarantine WHERE row_id IN ('o4', 'o5') ORDER BY row_id", "o4|0", "o5|1")
 	m.expect("SELECT count() FROM order_events WHERE order_id = 'o1'", "2")
 	m.expect("SELECT order_id, chosen_by FROM "+m.database+"_raw.forgotten_orders ORDER BY order_id", "o1|phone", "o2|phone", "o4|phone")
-	again := erase.Orders{Store: o.Store, Table: o.Table, Business: "biz", Forgotten: personal.NewForgotten()}
+	again := erase.Orders{Store: o.Store, Table: o.Table, Business: "biz", Forgotten: personal.NewForgotten(), Log: slog.New(slog.DiscardHandler)}
 	if err := again.Restore(context.Background()); err != nil || !again.Forgotten.Has("o1") || again.Forgotten.Has("o3") {
 		t.Errorf("forgotten after a restart: %v, %v", again.Forgotten.All(), err)
 	}
@@ -140,7 +141,7 @@ func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
 		if err != nil || n != exceeding {
 			t.Errorf("%s: %d orders exceed it, %v", p.Mode(), n, err)
 		}
-		erased, err := o.Settle(ctx, "src-biz", p)
+		erased, err := o.Settle(ctx, "src-biz", p, true)
 		if err != nil || len(erased.Orders) != orders || erased.Entries != entries {
 			t.Errorf("%s: erased %+v, %v", p.Mode(), erased, err)
 		}
@@ -173,7 +174,7 @@ func TestWhatStandsInTheJSONAlone(t *testing.T) {
 	m.store("biz", "online_orders", batchOf(m, plan, []string{strings.Replace(bare, `"o1"`, `"o2"`, 1)}, "polling"))
 	m.version++
 	m.store("biz", "online_orders", nil, sinks.Tombstone{ID: "o2", Version: m.version, FetchedAt: m.at, Reason: "deleted", Raw: []byte(`{"id":"o2","deleted":true,"phone2":"0722123456"}`)})
-	o := erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten()}
+	o := erase.Orders{Store: m.Personal(), Table: plan.Table(), Business: "biz", Forgotten: personal.NewForgotten(), Log: slog.New(slog.DiscardHandler)}
 	if n := onDisk(t, m.database, "0722123456"); n < 2 {
 		t.Fatal("it is not there at first")
 	}
@@ -249,7 +250,7 @@ func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {
 	}
 	m, o := guests(t)
 	ctx := context.Background()
-	if _, err := o.Settle(ctx, "src-biz", pseudonyms); err != nil {
+	if _, err := o.Settle(ctx, "src-biz", pseudonyms, true); err != nil {
 		t.Fatal(err)
 	}
 	// It is noted, and nothing is erased yet.
@@ -259,7 +260,7 @@ func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {
 	if err := o.Restore(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if erased, err := o.Settle(ctx, "src-biz", pseudonyms); err != nil || strings.Join(erased.Orders, " ") != "o3" {
+	if erased, err := o.Settle(ctx, "src-biz", pseudonyms, true); err != nil || strings.Join(erased.Orders, " ") != "o3" {
 		t.Errorf("erased %+v, %v", erased, err)
 	}
 	key := pseudonyms.CustomerKey("0722123456")

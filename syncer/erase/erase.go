@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/personal"
@@ -30,6 +31,7 @@ type Orders struct {
 	Business string
 	// Forgotten are those of which nothing is kept.
 	Forgotten *personal.Forgotten
+	Log       *slog.Logger
 }
 
 // Erased counts what was taken out.
@@ -69,16 +71,22 @@ func (o Orders) columns(p personal.Policy) (names []string) {
 	return names
 }
 
-// Settle has the versions that a source wrote hold what its policy keeps, and those of
-// forgotten orders nothing of a person. Examples of unknown fields go first: what is to go
-// beside them is found again after a crash, and they are not.
-func (o Orders) Settle(ctx context.Context, source string, policy personal.Policy) (Erased, error) {
-	var all Erased
+// Settle has the versions that a source wrote hold what its policy keeps, if what is beyond that
+// is to be erased, and those of forgotten orders nothing of a person. Examples of unknown fields
+// go first: what is to go beside them is found again after a crash, and they are not.
+func (o Orders) Settle(ctx context.Context, source string, policy personal.Policy, erases bool) (all Erased, err error) {
+	if err := o.Store.Recover(ctx); err != nil {
+		return Erased{}, err
+	}
 	n, err := o.Exceeding(ctx, source, policy)
 	if err != nil {
 		return Erased{}, err
 	}
-	if n > 0 {
+	switch {
+	case n > 0 && !erases: // a deleted line of the configuration erases nothing
+		o.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
+	case n > 0:
+		o.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", policy.Mode())
 		if err := o.Store.EraseDrift(ctx, o.Business, source, o.Table.Name, nil); err != nil {
 			return Erased{}, err
 		}
@@ -86,13 +94,17 @@ func (o Orders) Settle(ctx context.Context, source string, policy personal.Polic
 			return Erased{}, err
 		}
 	}
-	if policy.Mode() != personal.Keep {
+	if erases && policy.Mode() != personal.Keep {
 		if all.Entries, err = o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone); err != nil {
 			return Erased{}, err
 		}
 	}
 	again, err := o.forgotten(ctx, o.Forgotten.All())
-	return Erased{ordered(append(all.Orders, again.Orders...)), all.Entries + again.Entries}, err
+	all = Erased{ordered(append(all.Orders, again.Orders...)), all.Entries + again.Entries}
+	if err == nil && len(all.Orders)+all.Entries > 0 {
+		o.Log.Info("what is not to be kept of customers was erased", "orders", len(all.Orders), "quarantined", all.Entries)
+	}
+	return all, err
 }
 
 // Forget erases what is held of the customers of orders: of those with the ids, and of those
