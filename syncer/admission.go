@@ -62,7 +62,7 @@ func (s *source) admit(ctx context.Context, me types.Me) stream.Identity {
 			st.Set(ctx, status.StateOff, reason)
 			continue
 		}
-		f.Follow(key)
+		st.AskFor(f.WantedLocations(key))
 		if st.Off() {
 			st.Set(ctx, status.StateStarting, "")
 		}

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -26,30 +27,20 @@ const (
 func (y *Syncer) Deliver(ctx context.Context, name string, order []byte) (list.Delivered, error) {
 	what, err := list.Delivered(0), list.ErrNotFollowed
 	if v := y.supervisorOf(name); v != nil && v.current().over() == nil {
+		// It is work on the source like a walk: the source after it must find all that it stores.
 		err = v.work(ctx, "delivery", func(ctx context.Context, s *source) (err error) {
-			what, err = s.deliver(ctx, order)
-			return err
+			i := slices.IndexFunc(s.lists, func(st *list.List) bool { return st.Def.Name == registry.Online })
+			if !s.IsReady() || i < 0 {
+				return list.ErrNotFollowed
+			}
+			if what, err = s.lists[i].Deliver(ctx, s.keeps(order)); err != nil {
+				return fmt.Errorf("stream %s: %w", registry.Online, err)
+			}
+			return nil
 		})
 	}
 	if err != nil {
 		return 0, fmt.Errorf("source %s: %w", name, err)
 	}
 	return what, nil
-}
-
-// deliver is work on the source like a walk: the source after it must find all that it stores.
-func (s *source) deliver(ctx context.Context, order []byte) (list.Delivered, error) {
-	if !s.IsReady() {
-		return 0, list.ErrNotFollowed
-	}
-	for _, st := range s.lists {
-		if st.Def.Name == registry.Online {
-			what, err := st.Deliver(ctx, s.keeps(order))
-			if err != nil {
-				return 0, fmt.Errorf("stream %s: %w", registry.Online, err)
-			}
-			return what, nil
-		}
-	}
-	return 0, list.ErrNotFollowed
 }

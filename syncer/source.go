@@ -71,8 +71,6 @@ type follower interface {
 	// WantedLocations are those that it is asked for with a key; one empty id is all of
 	// them together.
 	WantedLocations(stream.Identity) []string
-	// Follow has it asked for in those.
-	Follow(stream.Identity)
 	// Pass are the walks of a pass.
 	Pass(full, confirmed bool) []stream.Step
 	// Describe adds to a status what is known of its kind.

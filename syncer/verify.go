@@ -114,7 +114,7 @@ func (s *source) look(ctx context.Context) error {
 			st.Common().SwitchOff(reason)
 			continue
 		}
-		st.Follow(key)
+		st.Common().AskFor(st.WantedLocations(key))
 	}
 	s.condition.Enter(status.StateRunning, "")
 	return nil

@@ -71,9 +71,6 @@ func (st *List) Restore(stored sinks.State) {
 	}
 }
 
-// Follow has the list asked for with a key.
-func (st *List) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
-
 // Filled reports whether the backfill has reached its end.
 func (st *List) Filled() bool { return st.state.read().back.Done }
 

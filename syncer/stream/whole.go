@@ -14,9 +14,6 @@ type Whole struct{ *Stream }
 // NewWhole is [NewStream] for such a kind.
 func NewWhole(o *Source, def *registry.Definition) Whole { return Whole{NewStream(o, def)} }
 
-// Follow has nothing to choose: each walk asks for the locations that the key has then.
-func (st Whole) Follow(key Identity) { st.AskFor(st.WantedLocations(key)) }
-
 // Complete implements [Kind].
 func (st Whole) Complete() bool { return true }
 
