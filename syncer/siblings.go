@@ -12,7 +12,7 @@ import (
 
 // Siblings implements stream.Owner.
 func (s *source) Siblings() (all []*stream.Source) {
-	for _, other := range s.siblingsIn(s.Business()) {
+	for _, other := range s.siblings() {
 		all = append(all, other.Source)
 	}
 	return all
@@ -21,13 +21,14 @@ func (s *source) Siblings() (all []*stream.Source) {
 // siblingHas reports whether another source of the same restaurant has a row of a stream that is
 // replaced as a whole, or is bringing it.
 func (s *source) siblingHas(stream, id string) bool {
-	return slices.ContainsFunc(s.siblingsIn(s.Business()), func(other *source) bool {
+	return slices.ContainsFunc(s.siblings(), func(other *source) bool {
 		return slices.ContainsFunc(other.wholes, func(st *replace.Stream) bool { return st.Def.Name == stream && st.Has(id) })
 	})
 }
 
-func (s *source) siblingsIn(business string) []*source {
-	stored := s.syncer.storedBusinesses()
+// siblings are the other sources of the same restaurant in this process.
+func (s *source) siblings() []*source {
+	business, stored := s.Business(), s.syncer.storedBusinesses()
 	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet

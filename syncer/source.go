@@ -87,7 +87,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
-		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, WallClock: y.opts.Now,
+		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
 	}
 	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)

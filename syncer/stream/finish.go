@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -27,7 +28,11 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 		st.Source.Metrics.Walked(st.Def.Name, kind, nil, time.Since(started))
 		off := Diagnose(err)
 		st.found(ctx, off.State, off.Detail)
-		st.waitForOrdering()
+		// It is off for days, mostly: the stream is asked at the turns of snapshots meanwhile.
+		times, now := st.Source.Timetable(), time.Now()
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		st.notBefore = now.Add(times.Interval(schedule.Snapshots, now) - times.Interval(st.Def.Job, now))
 		return err
 	}
 	st.Source.Metrics.Walked(st.Def.Name, kind, err, time.Since(started))
@@ -39,16 +44,8 @@ func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Co
 	return err
 }
 
-// waitForOrdering has the stream asked at the turns of snapshots while online ordering is
-// off: days, mostly.
-func (st *Stream) waitForOrdering() {
-	times, now := st.Source.Timetable(), time.Now()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.notBefore = now.Add(times.Interval(schedule.Snapshots, now) - times.Interval(st.Def.Job, now))
-}
-
-// failed puts the stream into the state its error calls for.
+// failed puts the stream into the state its error calls for, and stores the run of the failed walk,
+// the first of a series only.
 func (st *Stream) failed(ctx context.Context, kind string, started time.Time, err error) {
 	t := Diagnose(err)
 	st.mu.Lock()
@@ -56,9 +53,17 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 	if t.RetryAfter > 0 {
 		st.notBefore = time.Now().Add(t.RetryAfter)
 	}
+	known := st.failing[kind] == t.State
+	st.failing[kind] = t.State
 	st.mu.Unlock()
-	defer st.logFailure(kind, t, err) // when it is known whether the whole source is in trouble
-	st.storeFailure(ctx, kind, started, t, err)
+	defer st.logFailure(ctx, kind, t, err) // when it is known whether the whole source is in trouble
+	if !known {
+		c := st.Source.Commit(st.Def.Name)
+		c.Run = &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
+		if _, err := st.Source.Commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+			st.Source.Log.Error("store a failed run", "stream", st.Def.Name, "err", err)
+		}
+	}
 	switch t.State {
 	case status.StateUnauthorized, status.StateKeyDisabled, status.StateUnreachable:
 		st.found(ctx, status.StateFailing, t.Detail)
@@ -72,18 +77,12 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 	}
 }
 
-// storeFailure stores the run of a failed walk, the first of a series only.
-func (st *Stream) storeFailure(ctx context.Context, kind string, started time.Time, t Trouble, err error) {
-	st.mu.Lock()
-	known := st.failing[kind] == t.State
-	st.failing[kind] = t.State
-	st.mu.Unlock()
-	if known {
-		return
+// logFailure logs that a stream's walks fail, loudly unless that is known, or explained by what
+// was logged of the source, of its other streams, or of the warehouse.
+func (st *Stream) logFailure(ctx context.Context, kind string, t Trouble, err error) {
+	level := st.Source.LevelOf(err)
+	if !st.Source.down.begin(st.Def.Name, t.State, level == slog.LevelWarn) {
+		level = slog.LevelDebug
 	}
-	c := st.Source.Commit(st.Def.Name)
-	c.Run = &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
-	if _, err := st.Source.Commits.Write(ctx, c); err != nil && ctx.Err() == nil {
-		st.Source.Log.Error("store a failed run", "stream", st.Def.Name, "err", err)
-	}
+	st.Source.Log.Log(ctx, level, "a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -46,56 +47,47 @@ func (o *Outage) Begin() {
 // ofWarehouse reports an error of the warehouse, which the sink logs.
 func ofWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }
 
-// logFailure logs that a stream's walks fail, unless that is known, or explained by what
-// was said of the source, of its other streams, or of the warehouse.
-func (st *Stream) logFailure(kind string, t Trouble, err error) {
-	if st.firstFailure(t.State, ofWarehouse(err)) {
-		st.Source.Log.Warn("a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
-		return
-	}
-	st.Source.Log.Debug("a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
+// outages are those of a source's streams, by stream.
+type outages struct {
+	mu sync.Mutex
+	of map[string]Outage
 }
 
-// firstFailure notes that a stream fails, and reports whether that is to be said.
-func (st *Stream) firstFailure(state string, explained bool) bool {
-	s := st.Source
-	ready := s.IsReady()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.down[st.Def.Name]
+// begin notes that a stream fails in a state, and reports whether that is to be logged if it may be.
+func (all *outages) begin(stream, state string, may bool) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	o := all.of[stream]
 	o.Begin()
-	tell := ready && !explained && o.State != state
+	tell := may && o.State != state
 	if state == status.StateUnreachable { // one service: one line
-		for name, other := range s.down {
-			tell = tell && (name == st.Def.Name || other.State != state)
+		for name, other := range all.of {
+			tell = tell && (name == stream || other.State != state)
 		}
 	}
 	if tell {
 		o.State = state
 	}
-	if s.down == nil {
-		s.down = map[string]Outage{}
+	if all.of == nil {
+		all.of = map[string]Outage{}
 	}
-	s.down[st.Def.Name] = o
+	all.of[stream] = o
 	return tell
 }
 
-// logRecovery logs that a stream's walks go well again, when it was said that they do not.
-func (st *Stream) logRecovery() {
-	s := st.Source
-	s.mu.Lock()
-	o := s.down[st.Def.Name]
-	delete(s.down, st.Def.Name)
-	s.mu.Unlock()
-	if o.Logged() {
-		s.Log.Info("the walks of a stream go well again", "stream", st.Def.Name, "lasted", o.Lasted())
-	}
+// end ends the outage of a stream, and returns it.
+func (all *outages) end(stream string) Outage {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	o := all.of[stream]
+	delete(all.of, stream)
+	return o
 }
 
-// LevelOf is how loud a failure is: what was said of the source or the warehouse explains
+// LevelOf is how loud a failure is: what was logged of the source or the warehouse explains
 // it.
-func (s *Source) LevelOf(err error) slog.Level {
-	if ofWarehouse(err) || !s.IsReady() {
+func (o *Source) LevelOf(err error) slog.Level {
+	if ofWarehouse(err) || !o.IsReady() {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

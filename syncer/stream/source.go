@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -21,13 +21,13 @@ type Source struct {
 	OnlyStreams   []string // configured; all that the key's scopes allow when empty
 	OnlyLocations []string // configured; all that the key may use when empty
 
-	Log       *slog.Logger
-	Sink      sinks.Sink
-	Commits   *write.Committer
-	Versions  *write.VersionClock
-	Metrics   Meter
-	Lanes     *Lanes
-	WallClock func() time.Time
+	Log      *slog.Logger
+	Sink     sinks.Sink
+	Commits  *write.Committer
+	Versions *write.VersionClock
+	Metrics  Meter
+	Lanes    *Lanes
+	Clock
 	// Fenced fails when this process does not hold the source any more; nil when it always does.
 	Fenced func() error
 
@@ -36,11 +36,8 @@ type Source struct {
 	ProcessBegan  time.Time
 	Began         int // how many sources began together with this one
 
-	mu        sync.Mutex // guards what follows
-	key       Identity
-	skew      time.Duration // service's clock minus ours
-	skewKnown bool
-	down      map[string]Outage // streams whose walks fail
+	key  atomic.Pointer[Identity] // nil before /me has answered
+	down outages
 }
 
 // Owner is what the streams need of whoever serves their source.
@@ -80,17 +77,14 @@ type Identity struct {
 
 // Identity is what /me last said about the key.
 func (o *Source) Identity() Identity {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.key
+	if key := o.key.Load(); key != nil {
+		return *key
+	}
+	return Identity{}
 }
 
 // IdentifyAs takes over what /me says.
-func (o *Source) IdentifyAs(key Identity) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.key = key
-}
+func (o *Source) IdentifyAs(key Identity) { o.key.Store(&key) }
 
 // Business is the restaurant that the key belongs to; empty before /me has answered.
 func (o *Source) Business() string { return o.Identity().Business }
@@ -105,53 +99,6 @@ func (o *Source) Save(ctx context.Context, stream string, cp sinks.Checkpoint, r
 	c := o.Commit(stream)
 	c.Checkpoint, c.Run = &cp, run
 	return o.Commits.Store(ctx, c)
-}
-
-// NoteServiceTime notes the service's clock, as a Date header gave it.
-func (o *Source) NoteServiceTime(date time.Time) {
-	if date.IsZero() {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.skew, o.skewKnown = date.Sub(o.WallClock()), true
-}
-
-// AnswerTime is the time of an answer by the service's clock, or what is known of it when
-// the answer does not say.
-func (o *Source) AnswerTime(date time.Time) time.Time {
-	o.NoteServiceTime(date)
-	if date.IsZero() {
-		return o.ServiceNow().UTC()
-	}
-	return date.UTC()
-}
-
-// ServiceNow is the service's clock now.
-func (o *Source) ServiceNow() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.WallClock().Add(o.skew)
-}
-
-// Moment is the service's clock now, as fine as it is known. A Date header tells the second
-// only: our clock is right as long as it agrees with that.
-func (o *Source) Moment() time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	// The header was cut to its second, so that the service's clock is up to one later.
-	skew := o.skew
-	if skew < 0 {
-		skew = min(skew+time.Second, 0)
-	}
-	return o.WallClock().Add(skew)
-}
-
-// ClockKnown is true when the service has told its clock.
-func (o *Source) ClockKnown() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.skewKnown
 }
 
 // Usable are the locations that the key may use and the configuration wants.

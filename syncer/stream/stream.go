@@ -100,7 +100,9 @@ func (st *Stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	st.logRecovery()
+	if o := st.Source.down.end(st.Def.Name); o.Logged() {
+		st.Source.Log.Info("the walks of a stream go well again", "stream", st.Def.Name, "lasted", o.Lasted())
+	}
 	state, detail := st.Kind.Well()
 	st.found(ctx, state, detail)
 }

@@ -1,0 +1,62 @@
+package stream
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is the service's clock, as its Date headers tell it.
+type Clock struct {
+	WallClock func() time.Time // ours
+
+	mu    sync.Mutex
+	skew  time.Duration // service's clock minus ours
+	known bool
+}
+
+// NoteServiceTime notes the service's clock, as a Date header gave it.
+func (c *Clock) NoteServiceTime(date time.Time) {
+	if date.IsZero() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.skew, c.known = date.Sub(c.WallClock()), true
+}
+
+// AnswerTime is the time of an answer by the service's clock, or what is known of it when
+// the answer does not say.
+func (c *Clock) AnswerTime(date time.Time) time.Time {
+	c.NoteServiceTime(date)
+	if date.IsZero() {
+		return c.ServiceNow().UTC()
+	}
+	return date.UTC()
+}
+
+// ServiceNow is the service's clock now.
+func (c *Clock) ServiceNow() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.WallClock().Add(c.skew)
+}
+
+// Moment is the service's clock now, as fine as it is known. A Date header tells the second
+// only: our clock is right as long as it agrees with that.
+func (c *Clock) Moment() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// The header was cut to its second, so that the service's clock is up to one later.
+	skew := c.skew
+	if skew < 0 {
+		skew = min(skew+time.Second, 0)
+	}
+	return c.WallClock().Add(skew)
+}
+
+// ClockKnown reports whether the service has told its clock.
+func (c *Clock) ClockKnown() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known
+}
