@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/larder-sync/larder/config"
@@ -38,7 +38,7 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	if dir, err = backup.Place(dir, dsn.Dir()); err != nil {
 		return m, exit.UsageError(err)
 	}
-	if m, err = a.manifestOn(base); err != nil {
+	if m, err = (backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}).On(base); err != nil {
 		return m, exit.UsageError(err)
 	}
 	if err := a.Existing(ctx); err != nil {
@@ -58,27 +58,6 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	return m, a.Unreachable(err)
 }
 
-// manifestOn begins the manifest of a backup on a base, which must be a finished one, or empty.
-func (a *App) manifestOn(base string) (m backup.Manifest, err error) {
-	m = backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}
-	if base == "" {
-		return m, nil
-	}
-	earlier, err := backup.Read(base)
-	if err != nil {
-		return m, fmt.Errorf("--base: %w", err)
-	}
-	if earlier.Database != m.Database {
-		return m, fmt.Errorf("--base: %s is of the database %q, and warehouse.database is %q", base, earlier.Database, m.Database)
-	}
-	if base, err = filepath.EvalSymlinks(base); err != nil {
-		return m, err
-	}
-	m.BaseMadeAt = earlier.MadeAt
-	m.Base, err = filepath.Abs(base)
-	return m, err
-}
-
 // backUp has the engine write below its data folder, to which it may be confined, and moves
 // the result from there.
 func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m backup.Manifest, progress func(BackupProgress)) (_ backup.Manifest, err error) {
@@ -88,12 +67,12 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	case running:
 		return m, errors.New("the engine is still writing an earlier backup, whose command was ended: wait a little, and run it again")
 	}
-	work, unlock, err := a.backupFolder()
+	work, unlock, err := backup.Work(a.Config.Warehouse.DSN.Dir(), a.Log)
 	if err != nil {
 		return m, err
 	}
 	defer unlock()
-	if err := a.removeUnfinished(backup.Unfinished(dir)); err != nil {
+	if err := backup.RemoveUnfinished(backup.Unfinished(dir), a.Log); err != nil {
 		return m, err
 	}
 	remove := func() error { return errors.Join(os.RemoveAll(work), os.RemoveAll(backup.Unfinished(dir))) }
@@ -117,7 +96,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 		return m, fmt.Errorf("back up to %s: %w", dir, err)
 	}
 	m.MadeAt = time.Now().UTC()
-	if m, err = a.write(ctx, sink, to, m, dir, atMost, progress); err != nil {
+	if m, err = write(ctx, sink, to, m, dir, atMost, progress); err != nil {
 		err = fmt.Errorf("back up to %s: %w", dir, a.Unreachable(err))
 		if remove() == nil {
 			err = fmt.Errorf("%w; what was written of the backup was removed: start it again", err)
@@ -156,7 +135,7 @@ func free(dir string, needed uint64) error {
 }
 
 // write has the engine write a backup of at most so many bytes, and moves it to its place.
-func (a *App) write(ctx context.Context, sink *clickhouse.Sink, to clickhouse.BackupFolders, m backup.Manifest, dir string, atMost uint64, progress func(BackupProgress)) (backup.Manifest, error) {
+func write(ctx context.Context, sink *clickhouse.Sink, to clickhouse.BackupFolders, m backup.Manifest, dir string, atMost uint64, progress func(BackupProgress)) (backup.Manifest, error) {
 	stop := twiceASecond(ctx, func() { progress(BackupProgress{"backup", uint64(backup.Size(to.Rows)), atMost}) })
 	err := sink.Backup(ctx, to)
 	stop()
@@ -180,66 +159,6 @@ func twiceASecond(ctx context.Context, f func()) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
-}
-
-// backupsFolder is where the engine writes backups.
-func (a *App) backupsFolder() (string, error) {
-	data, err := filepath.Abs(a.Config.Warehouse.DSN.Dir())
-	if err == nil {
-		data, err = filepath.EvalSymlinks(data)
-	}
-	return filepath.Join(data, engine.BackupFolder), err
-}
-
-// backupFolder makes a folder for the engine to write to, and removes those of backups that
-// were killed. One backup is made at a time.
-func (a *App) backupFolder() (work string, unlock func(), err error) {
-	parent, err := a.backupsFolder()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", nil, engine.Unwritable(filepath.Dir(parent), err)
-	}
-	if unlock, err = backup.Lock(parent); errors.Is(err, backup.ErrLocked) {
-		return "", nil, fmt.Errorf("another larder backup of %s is running: wait until it has ended", filepath.Dir(parent))
-	} else if err != nil {
-		return "", nil, fmt.Errorf("%w; if another user has made %s, remove it, and run larder backup again", err, parent)
-	}
-	left, err := os.ReadDir(parent)
-	for _, e := range left {
-		a.Log.Warn("an earlier backup did not finish; what it left is removed", "path", filepath.Join(parent, e.Name()))
-		err = errors.Join(err, os.RemoveAll(filepath.Join(parent, e.Name())))
-	}
-	work = filepath.Join(parent, strconv.FormatInt(time.Now().UnixNano(), 36))
-	if err = errors.Join(err, os.Mkdir(work, 0o700)); err != nil {
-		unlock()
-	}
-	return work, unlock, err
-}
-
-// logUnfinishedBackup logs what a killed backup has left. It removes nothing: a backup may begin
-// in the same instant.
-func (a *App) logUnfinishedBackup() {
-	parent, err := a.backupsFolder()
-	if err != nil {
-		return // there is no data folder, so that there is no backup of it
-	}
-	switch left, err := backup.Left(parent); {
-	case err != nil:
-		a.Log.Warn("look for a backup that did not finish", "error", err)
-	case left:
-		a.Log.Warn("a backup did not finish; the next larder backup removes what it left", "path", parent, "size", config.Size(backup.Size(parent)))
-	}
-}
-
-// removeUnfinished removes what a killed command left.
-func (a *App) removeUnfinished(hidden string) error {
-	if _, err := os.Lstat(hidden); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	a.Log.Warn("an earlier attempt did not finish; what it left is removed", "path", hidden)
-	return os.RemoveAll(hidden)
 }
 
 // Restore makes the data folder from a backup. There must be none, or an empty one.
@@ -272,7 +191,7 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	}
 	defer unlock()
 	hidden := filepath.Join(data, warehouse.RestoringFolder)
-	if err := a.emptyFolder(data, hidden); err != nil {
+	if err := emptyFolder(data, hidden, a.Log); err != nil {
 		return m, err
 	}
 	if err := a.restoreInto(ctx, hidden, dir, progress); err != nil {
@@ -282,7 +201,7 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 }
 
 // emptyFolder refuses a data folder with something in it.
-func (a *App) emptyFolder(data, hidden string) error {
+func emptyFolder(data, hidden string, log *slog.Logger) error {
 	entries, err := os.ReadDir(data)
 	if err != nil {
 		return engine.Unwritable(data, err)
@@ -292,7 +211,7 @@ func (a *App) emptyFolder(data, hidden string) error {
 	case began && len(entries) > 1:
 		return exit.UsageError(fmt.Errorf("an earlier restore to the data folder %s did not finish: empty it, and run larder restore again", data))
 	case began:
-		return a.removeUnfinished(hidden)
+		return backup.RemoveUnfinished(hidden, log)
 	case len(entries) > 0:
 		return exit.UsageError(fmt.Errorf("the data folder %s is not empty, and larder restore overwrites nothing: stop the daemon, move the folder away, and run it again", data))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
@@ -108,7 +109,7 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if !d.app.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
-	d.app.logUnfinishedBackup()
+	backup.LogLeft(d.app.Config.Warehouse.DSN.Dir(), d.app.Log)
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}

@@ -1,7 +1,7 @@
 // Package backup keeps the folders that backups of an embedded warehouse consist of.
 //
-// Contents: which folders are backups, the chain of an incremental one, and how a folder is put in
-// its place.
+// Contents: which folders are backups, the chain of an incremental one, where the engine writes
+// one, and how a folder is put in its place.
 package backup
 
 import (
