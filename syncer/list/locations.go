@@ -54,21 +54,22 @@ func (st *List) NoteKey(ctx context.Context) {
 	}
 }
 
-// more reports whether now has what was has not.
+// more reports whether some of now are not in was.
 func more(was, now []string) bool {
 	return slices.ContainsFunc(now, func(l string) bool { return !slices.Contains(was, l) })
 }
 
 // Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt.
-// One under way begins anew.
+// One under way begins anew. The locations stay those that the rows were walked for, so that
+// NoteKey still finds a change of them.
 func (st *List) Owe(ctx context.Context) error {
 	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
-		p, now := st.state.read(), st.present()
+		p := st.state.read()
 		if p.indebted() {
 			return nil
 		}
-		now.Gained = p.awaits()
-		return st.owe(ctx, now)
+		p.debt.Gained = p.awaits()
+		return st.owe(ctx, p.debt)
 	})
 }
 

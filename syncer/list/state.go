@@ -2,7 +2,6 @@ package list
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +31,7 @@ func (s *state) read() position {
 }
 
 // restore takes over what the sink has stored about the list. The error is of locations that
-// are not readable: they are then none.
+// are not readable.
 func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (unreadable error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +39,9 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (un
 		switch {
 		case cp.Stream != def.Name:
 		case cp.Walk == sinks.WalkOwed:
-			unreadable = errors.Join(unreadable, json.Unmarshal([]byte(cp.Position), &s.now.debt))
-			s.now.debt.version = cp.FirstVersion
+			d := debt{version: cp.FirstVersion}
+			unreadable = json.Unmarshal([]byte(cp.Position), &d)
+			s.now.debt = d
 		case slices.Contains(def.Walks(), cp.Walk):
 			*s.now.of(cp.Walk) = decoded(cp)
 		}

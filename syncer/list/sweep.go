@@ -53,8 +53,8 @@ type sweep struct {
 	run    sinks.Run
 
 	// The open quarantine entries of the stream, by key. A full resync stores every bad row
-	// again: their versions separate those whose rows came from those whose rows did not.
-	came    map[string]bool
+	// again: their versions separate those whose rows were seen from those whose rows are missing.
+	seen    map[string]bool
 	missing []string
 }
 
@@ -98,7 +98,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
 	}
 	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.came[r.ID] })
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
 	for i := range min(SampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
 		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
@@ -128,7 +128,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 	st := sw.stream
 	answers := map[string]*answer{} // of the rows that are asked for
 	for _, r := range rows {
-		if !ask || sw.came[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
+		if !ask || sw.seen[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
 			continue
 		}
 		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
@@ -153,7 +153,7 @@ func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) erro
 // the row was not asked for.
 func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	st := sw.stream
-	if sw.came[r.ID] {
+	if sw.seen[r.ID] {
 		return
 	}
 	reason := sw.reason(r)
@@ -256,10 +256,10 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the quarantine of %s: %w", st.Def.Name, err)
 	}
-	sw.came = map[string]bool{}
+	sw.seen = map[string]bool{}
 	for _, q := range open {
 		if q.Version >= sw.Query.Below {
-			sw.came[q.Key()] = true
+			sw.seen[q.Key()] = true
 		} else {
 			sw.missing = append(sw.missing, q.Key())
 		}

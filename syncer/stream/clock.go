@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is the service's clock, as its Date headers tell it.
+// Clock is the service's clock, from its Date headers.
 type Clock struct {
 	WallClock func() time.Time // ours
 
