@@ -34,7 +34,7 @@ func (s Shard) Takes(source string) bool {
 // the same restaurant, so that one process counts the requests of all of them. A source whose
 // restaurant is not stored yet is assigned by its own name.
 func (y *Syncer) shardNames(sources []Source) map[string]string {
-	stored, first := y.storedBusinesses(), map[string]string{}
+	stored, first := y.businesses.stored(), map[string]string{}
 	for _, s := range sources {
 		if b := stored[s.Name]; b != "" && (first[b] == "" || s.Name < first[b]) {
 			first[b] = s.Name
@@ -54,7 +54,7 @@ func (y *Syncer) shardNames(sources []Source) map[string]string {
 // source meanwhile.
 func (y *Syncer) followShards(ctx context.Context) {
 	for lifecycle.Pause(ctx, restoreAgain) {
-		if err := y.readBusinesses(ctx); err != nil {
+		if err := y.businesses.read(ctx, y.opts.Sink); err != nil {
 			continue // the warehouse is away, which others report
 		}
 		if err := y.reassign(); err != nil {

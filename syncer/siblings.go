@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -28,7 +30,7 @@ func (s *source) siblingHas(stream, id string) bool {
 
 // siblings are the other sources of the same restaurant in this process.
 func (s *source) siblings() []*source {
-	business, stored := s.Business(), s.syncer.storedBusinesses()
+	business, stored := s.Business(), s.syncer.businesses.stored()
 	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
 		theirs := other.Business()
 		if theirs == "" { // its /me has not answered yet
@@ -38,28 +40,35 @@ func (s *source) siblings() []*source {
 	})
 }
 
-func (y *Syncer) storedBusinesses() map[string]string {
-	y.mu.RLock()
-	defer y.mu.RUnlock()
-	return y.businesses
+// businesses are the restaurants that the sources have mirrored, by source, as they were last
+// read.
+type businesses struct {
+	mu     sync.RWMutex
+	last   map[string]string // replaced as a whole
+	readAt time.Time
 }
 
-// readBusinesses reads which restaurants the sources have mirrored, unless that was
-// done just now: so that a source is known as a sibling before its /me has answered, in
-// trouble too, and while another process serves it.
-func (y *Syncer) readBusinesses(ctx context.Context) error {
-	y.mu.RLock()
-	recent := !y.businessesReadAt.IsZero() && time.Since(y.businessesReadAt) < restoreAgain
-	y.mu.RUnlock()
+func (b *businesses) stored() map[string]string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.last
+}
+
+// read reads them, unless that was done just now: so that a source is known as a sibling before
+// its /me has answered, in trouble too, and while another process serves it.
+func (b *businesses) read(ctx context.Context, sink sinks.Sink) error {
+	b.mu.RLock()
+	recent := !b.readAt.IsZero() && time.Since(b.readAt) < restoreAgain
+	b.mu.RUnlock()
 	if recent {
 		return nil
 	}
-	businesses, err := y.opts.Sink.Businesses(ctx)
+	all, err := sink.Businesses(ctx)
 	if err != nil {
 		return fmt.Errorf("read which restaurants the sources have mirrored: %w", err)
 	}
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	y.businesses, y.businessesReadAt = businesses, time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last, b.readAt = all, time.Now()
 	return nil
 }

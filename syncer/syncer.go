@@ -99,6 +99,7 @@ type Syncer struct {
 	versions    *write.VersionClock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
+	businesses  businesses
 	keys        *link.Queue
 	metrics     *metrics
 	backfills   chan struct{} // bounds the backfills that run at once
@@ -119,10 +120,6 @@ type Syncer struct {
 	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
 	all   map[string]*supervisor // these, and those of removed sources that are still at work
 	times schedule.Timetable
-	// businesses are those that the sources have mirrored, by source, as they were
-	// stored at businessesReadAt.
-	businesses       map[string]string
-	businessesReadAt time.Time
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -264,7 +261,7 @@ func (y *Syncer) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
-	if err := y.readBusinesses(ctx); err != nil {
+	if err := y.businesses.read(ctx, y.opts.Sink); err != nil {
 		return err
 	}
 	if err := y.reassign(); err != nil {
