@@ -1,0 +1,149 @@
+package list
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+func at(walk string, change func(*checkpoint)) checkpoint {
+	cp := checkpoint{Checkpoint: sinks.Checkpoint{Stream: "products", Walk: walk}}
+	change(&cp)
+	return cp
+}
+
+func TestIncrementalWalksGoOnFromAFinishedBackfill(t *testing.T) {
+	var s state
+	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(10) }))
+	s.moved(at(sinks.WalkBackfill, func(cp *checkpoint) { cp.Watermark = moment(60) }))
+	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(5) })) // it never goes back
+	if got := s.read().incr.Watermark; !got.Equal(moment(10)) {
+		t.Errorf("beside a backfill under way from %s", got)
+	}
+	s.moved(at(sinks.WalkBackfill, func(cp *checkpoint) { cp.Watermark, cp.Done = moment(60), true }))
+	if got := s.read().incr.Watermark; !got.Equal(moment(60)) {
+		t.Errorf("after the backfill from %s", got)
+	}
+	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(20) }))
+	if got := s.read().incr.Watermark; !got.Equal(moment(60)) {
+		t.Errorf("the watermark went back to %s", got)
+	}
+}
+
+// A resync is owed until a long walk has begun above its version. Rows of a location that was
+// gained are awaited until that walk has come to its end.
+func TestAFullResyncIsOwedUntilALaterLongWalkHasBegun(t *testing.T) {
+	filled := at(sinks.WalkBackfill, func(cp *checkpoint) { cp.FirstVersion, cp.Done = 5, true })
+	full := func(version uint64, done, received bool) checkpoint {
+		return at(sinks.WalkFull, func(cp *checkpoint) {
+			cp.FirstVersion, cp.Done, cp.phase.Brought = version, done, received
+		})
+	}
+	for name, c := range map[string]struct {
+		full            checkpoint
+		owed            uint64
+		gained          bool
+		indebted, waits bool
+	}{
+		"nothing is owed":                          {full(0, false, false), 0, false, false, false},
+		"the backfill began after it":              {full(0, false, false), 4, true, false, false},
+		"a resync of before is done":               {full(6, true, false), 7, true, true, true},
+		"one has begun":                            {full(8, false, false), 7, true, false, true},
+		"it is done":                               {full(8, true, false), 7, true, false, false},
+		"one begins when the rows were there":      {full(8, false, true), 7, true, false, false},
+		"it is owed for a location that was lost":  {full(6, true, false), 7, false, true, false},
+		"the one for a lost location is under way": {full(8, false, false), 7, false, false, false},
+	} {
+		p := position{back: filled, full: c.full, debt: debt{version: c.owed, Gained: c.gained}}
+		if p.indebted() != c.indebted || p.awaits() != c.waits {
+			t.Errorf("%s: owed %v, want %v; awaited %v, want %v", name, p.indebted(), c.indebted, p.awaits(), c.waits)
+		}
+	}
+	if (position{}).indebted() {
+		t.Error("a list that was never walked owes a resync")
+	}
+}
+
+func TestRestoringTakesOverTheListsOwnCheckpoints(t *testing.T) {
+	def := &registry.Definition{Name: "products", Kind: registry.ListKind}
+	var s state
+	err := s.restore(def, []sinks.Checkpoint{
+		{Stream: "products", Walk: sinks.WalkFull, Position: `{"phase":"walked"}`, FirstVersion: 9},
+		{Stream: "ingredients", Walk: sinks.WalkFull, FirstVersion: 1},
+		{Stream: "products", Walk: sinks.WalkSnapshot, FirstVersion: 2},
+		{Stream: "products", Walk: sinks.WalkOwed, Position: `{"locations":["l1"],"gained":true}`, FirstVersion: 7},
+	})
+	p := s.read()
+	if err != nil || p.full.phase.Name != phaseWalked || p.full.FirstVersion != 9 || p.debt.version != 7 || !p.debt.Gained || len(p.debt.Locations) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	err = s.restore(def, []sinks.Checkpoint{{Stream: "products", Walk: sinks.WalkOwed, Position: "?", FirstVersion: 8}})
+	if d := s.read().debt; err == nil || d.version != 8 || len(d.Locations) > 0 {
+		t.Errorf("unreadable: %+v, %v", d, err)
+	}
+}
+
+func TestAWindowWaitsForItsOldestPage(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	first, second, third := sinks.NewReceipt(), sinks.NewReceipt(), sinks.NewReceipt()
+	w := window{receipts: []*sinks.Receipt{first, second, third}}
+	if err := w.wait(ended, 3); err != nil {
+		t.Errorf("three of three: %v", err)
+	}
+	if err := w.wait(ended, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("three of two did not wait: %v", err)
+	}
+	first.Resolve(nil)
+	if err := w.wait(t.Context(), 2); err != nil || len(w.receipts) != 2 {
+		t.Errorf("after the first: %d left, %v", len(w.receipts), err)
+	}
+	refused := errors.New("refused")
+	second.Resolve(refused)
+	if err := w.wait(t.Context(), 2); !errors.Is(err, refused) {
+		t.Errorf("a page that was refused: %v", err)
+	}
+}
+
+func TestAFastWalkMayHaveMorePagesUnderWay(t *testing.T) {
+	w := window{flush: time.Second}
+	if w.limit() != maxWindow {
+		t.Errorf("before the first page %d", w.limit())
+	}
+	w.paged(10 * time.Millisecond)
+	if w.limit() != 100 {
+		t.Errorf("at 10 ms a page %d", w.limit())
+	}
+	for range 20 {
+		w.paged(time.Minute)
+	}
+	if w.limit() != minWindow {
+		t.Errorf("at a minute a page %d", w.limit())
+	}
+}
+
+func TestARowOnItsWayIsWaitedFor(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var h handed
+	if err := h.await(ended, "a"); err != nil {
+		t.Errorf("none is on its way: %v", err)
+	}
+	r := sinks.NewReceipt()
+	h.add([]string{"a"}, r)
+	if err := h.await(ended, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was not waited for: %v", err)
+	}
+	r.Resolve(errors.New("refused"))
+	if err := h.await(t.Context(), "a"); err != nil {
+		t.Errorf("what is refused is not stored, and no error: %v", err)
+	}
+	h.add(nil, sinks.NewReceipt())
+	if len(h.receipts) > 0 {
+		t.Errorf("%d rows that are durable are kept", len(h.receipts))
+	}
+}
