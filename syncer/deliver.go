@@ -9,15 +9,6 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
-// What became of an order that was delivered; see [Syncer.Deliver].
-const (
-	DeliveredStored  = list.DeliveredStored
-	DeliveredSame    = list.DeliveredSame
-	DeliveredOlder   = list.DeliveredOlder
-	DeliveredLeftOut = list.DeliveredLeftOut
-	DeliveredBad     = list.DeliveredBad
-)
-
 // Deliver stores an order that the service has sent by itself, and returns when that is
 // durable. Of the customer it stores what [Source.Personal] says.
 //

@@ -48,7 +48,7 @@ func inDelivery(t *testing.T, test func(t *testing.T, f *fake, w *world)) {
 func TestADeliveredOrderIsDurable(t *testing.T) {
 	inDelivery(t, func(t *testing.T, f *fake, w *world) {
 		accepted := onlineOrder("o1", "accepted", "l1", time.Now())
-		if what := w.deliver(accepted); what != DeliveredStored {
+		if what := w.deliver(accepted); what != list.DeliveredStored {
 			t.Errorf("became %d", what)
 		}
 		if c := w.onlineColumns("o1"); string(c["via"]) != `"webhook"` {
@@ -62,7 +62,7 @@ func TestADeliveredOrderIsDurable(t *testing.T) {
 		w.run(w.one())
 		w.until("running", 2*time.Minute, w.filled)
 		// After a restart nothing is remembered: the warehouse knows.
-		if what := w.deliver(onlineOrder("o1", "received", "l1", time.Now().Add(-30*time.Minute))); what != DeliveredOlder {
+		if what := w.deliver(onlineOrder("o1", "received", "l1", time.Now().Add(-30*time.Minute))); what != list.DeliveredOlder {
 			t.Errorf("an older one became %d", what)
 		}
 	})
@@ -84,7 +84,7 @@ func TestAReplayAfterARestartChangesNothing(t *testing.T) {
 			for what, c := range map[string]struct {
 				order string
 				want  list.Delivered
-			}{"the newest event": {completed, DeliveredSame}, "the one before": {accepted, DeliveredOlder}} {
+			}{"the newest event": {completed, list.DeliveredSame}, "the one before": {accepted, list.DeliveredOlder}} {
 				if got := w.deliver(c.order); got != c.want {
 					t.Errorf("%s: %s became %d, want %d", when, what, got, c.want)
 				}
@@ -116,7 +116,7 @@ func TestDeliveriesInAnyOrderAndMoreThanOnce(t *testing.T) {
 		for _, step := range []struct {
 			i    int
 			want list.Delivered
-		}{{2, DeliveredStored}, {2, DeliveredSame}, {0, DeliveredOlder}, {1, DeliveredOlder}, {2, DeliveredSame}} {
+		}{{2, list.DeliveredStored}, {2, list.DeliveredSame}, {0, list.DeliveredOlder}, {1, list.DeliveredOlder}, {2, list.DeliveredSame}} {
 			if what := w.deliver(version(step.i)); what != step.want {
 				t.Errorf("%s became %d, want %d", states[step.i], what, step.want)
 			}
@@ -207,23 +207,23 @@ func TestPollingCorrectsAForgottenWebhook(t *testing.T) {
 func TestWhatIsNotTakenOfADelivery(t *testing.T) {
 	inDelivery(t, func(t *testing.T, f *fake, w *world) {
 		// A location that was added since the last /me.
-		if what := w.deliver(onlineOrder("o9", "accepted", "added", time.Now())); what != DeliveredStored {
+		if what := w.deliver(onlineOrder("o9", "accepted", "added", time.Now())); what != list.DeliveredStored {
 			t.Errorf("of a location that /me did not list: %d", what)
 		}
 		if _, err := w.syncer.Deliver(t.Context(), "nobody", nil); !errors.Is(err, list.ErrNotFollowed) {
 			t.Errorf("of a source that is not there: %v", err)
 		}
 		bad := onlineOrder("o2", "accepted", "l1", time.Now(), `"quantity":2`, `"quantity":"Secretescu"`)
-		if what := w.deliver(bad); what != DeliveredBad {
+		if what := w.deliver(bad); what != list.DeliveredBad {
 			t.Errorf("a bad one became %d", what)
 		}
 		if e := w.store.Entries(); len(e) != 1 || e[0].ID != "o2" || strings.Contains(string(e[0].Raw), "ecret") {
 			t.Errorf("entries %+v", e)
 		}
-		if what := w.deliver(onlineOrder("o2", "ready", "l1", time.Now())); what != DeliveredStored || w.store.Open() != 0 {
+		if what := w.deliver(onlineOrder("o2", "ready", "l1", time.Now())); what != list.DeliveredStored || w.store.Open() != 0 {
 			t.Errorf("a good one became %d, %d entries are open", what, w.store.Open())
 		}
-		if what := w.deliver(onlineOrder("o4", "eaten", "l1", time.Now())); what != DeliveredStored || !w.haveOnline("o4", "eaten")() {
+		if what := w.deliver(onlineOrder("o4", "eaten", "l1", time.Now())); what != list.DeliveredStored || !w.haveOnline("o4", "eaten")() {
 			t.Errorf("one of an unknown status became %d", what)
 		}
 		if drift := strings.Join(w.store.Drift(), "\n"); !strings.Contains(drift, "eaten") {
@@ -244,7 +244,7 @@ func TestADeliveryOfALocationThatIsLeftOut(t *testing.T) {
 	inOnline(t, func(t *testing.T, f *fake, w *world) {
 		w.run(w.one(func(s *Source) { s.Locations = []string{"l2"} }))
 		w.until("filled", time.Minute, w.filled)
-		if what := w.deliver(onlineOrder("o1", "accepted", "l1", time.Now())); what != DeliveredLeftOut {
+		if what := w.deliver(onlineOrder("o1", "accepted", "l1", time.Now())); what != list.DeliveredLeftOut {
 			t.Errorf("became %d", what)
 		}
 		if n := len(w.store.Rows(registry.Online, "b1")); n != 0 {
@@ -311,7 +311,7 @@ func TestAPollThatIsUnderWayUndoesNoWebhook(t *testing.T) {
 		w.until("asked", time.Minute, asked.Load)
 		accepted := onlineOrder("o1", "accepted", "l1", time.Now())
 		f.set("/orders", accepted)
-		if what := w.deliver(accepted); what != DeliveredStored {
+		if what := w.deliver(accepted); what != list.DeliveredStored {
 			t.Fatalf("became %d", what)
 		}
 		for range 400 { // until after the next poll

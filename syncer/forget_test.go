@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -54,7 +55,7 @@ func TestAForgottenCustomerStaysAway(t *testing.T) {
 			t.Errorf("polled: of o1 %t, of o2 %t", w.tells("o1"), w.tells("o2"))
 		}
 		sent := onlineOrder("o1", "ready", "l1", soon(time.Second))
-		if what, err := w.syncer.Deliver(t.Context(), "s", []byte(sent)); err != nil || what != DeliveredStored || w.tells("o1") {
+		if what, err := w.syncer.Deliver(t.Context(), "s", []byte(sent)); err != nil || what != list.DeliveredStored || w.tells("o1") {
 			t.Errorf("sent: %v, %v, tells %t", what, err, w.tells("o1"))
 		}
 		w.halt()
@@ -136,7 +137,7 @@ func TestForgettingWaitsForNoRequest(t *testing.T) {
 			t.Error(err)
 		}
 		what, err := w.syncer.Deliver(t.Context(), "s", []byte(onlineOrder("o2", "received", "l1", soon(0))))
-		if err != nil || what != DeliveredStored {
+		if err != nil || what != list.DeliveredStored {
 			t.Errorf("a webhook meanwhile: %v, %v", what, err)
 		}
 		if took := time.Since(began); took > 10*time.Second {

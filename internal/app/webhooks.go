@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/webhooks"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/list"
 )
 
 // bindWebhooks binds the listener of webhooks.
@@ -55,13 +55,13 @@ func (d *Daemon) deliver(ctx context.Context, source string, order []byte) (webh
 		return "", err
 	}
 	switch what {
-	case syncer.DeliveredSame:
+	case list.DeliveredSame:
 		return webhooks.Repeated, nil
-	case syncer.DeliveredOlder:
+	case list.DeliveredOlder:
 		return webhooks.Older, nil
-	case syncer.DeliveredLeftOut:
+	case list.DeliveredLeftOut:
 		return webhooks.LeftOut, nil
-	case syncer.DeliveredBad:
+	case list.DeliveredBad:
 		return webhooks.Bad, nil
 	}
 	return webhooks.Stored, nil
