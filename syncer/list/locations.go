@@ -36,16 +36,16 @@ type debt struct {
 // their rows: it begins anew.
 func (st *List) NoteKey(ctx context.Context) {
 	err := st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
-		p, now := st.state.read(), st.present()
-		was := p.debt
+		p := st.state.read()
+		was, now := p.debt, p.debt
+		now.Locations, now.Configured = st.locations()
 		if p.back.StartedAt.IsZero() || slices.Equal(was.Locations, now.Locations) && slices.Equal(was.Configured, now.Configured) {
 			return nil // before the backfill there are no rows to doubt
 		}
-		if was.version > 0 { // else it is the first look of a mirror that was made without
+		if now.Gained = false; was.version > 0 { // else it is the first look of a mirror that was made without
 			st.Source.Log.Info("the locations have changed, a full resync is owed", "stream", st.Def.Name, "were", was.Locations, "are", now.Locations)
-			gained := more(was.Locations, now.Locations) ||
+			now.Gained = p.awaits() || more(was.Locations, now.Locations) ||
 				len(was.Configured) > 0 && (len(now.Configured) == 0 || more(was.Configured, now.Configured))
-			now.Gained = p.awaits() || gained
 		}
 		return st.owe(ctx, now)
 	})
@@ -65,25 +65,27 @@ func more(was, now []string) bool {
 func (st *List) Owe(ctx context.Context) error {
 	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
 		p := st.state.read()
+		now := p.debt
 		if p.indebted() {
 			return nil
 		}
-		p.debt.Gained = p.awaits()
-		return st.owe(ctx, p.debt)
+		now.Gained = p.awaits()
+		return st.owe(ctx, now)
 	})
 }
 
-// present is a debt with the locations of now, sorted.
-func (st *List) present() debt {
+// locations are those that the key may use and the configuration wants, and those that the
+// configuration names, sorted.
+func (st *List) locations() (usable, configured []string) {
 	s := st.Source
-	return debt{Locations: slices.Sorted(slices.Values(s.Usable(s.Identity()))), Configured: slices.Sorted(slices.Values(s.OnlyLocations))}
+	return slices.Sorted(slices.Values(s.Usable(s.Identity()))), slices.Sorted(slices.Values(s.OnlyLocations))
 }
 
 // owe stores the debt. It does not wait until that is durable: whatever walks hand over later
 // is not so before. The caller holds st.owing.
 func (st *List) owe(ctx context.Context, now debt) error {
 	now.version = st.Source.Versions.Take(1)
-	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(st.state.read().debt.Once, now.Locations))))
+	now.Once = slices.Compact(slices.Sorted(slices.Values(slices.Concat(now.Once, now.Locations))))
 	text, err := json.Marshal(now)
 	if err != nil {
 		return fmt.Errorf("the locations of %s: %w", st.Def.Name, err)

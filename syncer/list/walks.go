@@ -114,7 +114,9 @@ func (st *List) beginBackfill(ctx context.Context) error {
 	if !cp.StartedAt.IsZero() {
 		return nil
 	}
-	if err := st.owe(ctx, st.present()); err != nil {
+	now := debt{Once: st.state.read().debt.Once}
+	now.Locations, now.Configured = st.locations()
+	if err := st.owe(ctx, now); err != nil {
 		return err
 	}
 	cp.StartedAt, cp.Since = st.Source.ServiceNow().UTC(), st.Def.BackfillSince
