@@ -109,6 +109,26 @@ func TestAnErasingThatFailsStopsNothing(t *testing.T) {
 	})
 }
 
+// A line of the configuration that is gone erases nothing: only one that is there and keeps less.
+func TestADeletedLineErasesNothing(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now().Add(-time.Hour)))
+		w.run(w.one(keeping(t, personal.Keep)))
+		w.until("stored", time.Minute, w.haveOnline("o1", "received"))
+		w.until("filled", time.Minute, w.filled)
+		w.halt()
+
+		f.set("/orders", onlineOrder("o2", "received", "l1", soon(0)))
+		drop := keeping(t, personal.Drop)
+		w.run(w.one(func(s *Source) { drop(s); s.ErasesBeyond = false }))
+		w.until("the new order", 10*time.Minute, w.haveOnline("o2", "received"))
+		w.until("filled", 10*time.Minute, w.filled)
+		if !w.tells("o1") || w.tells("o2") {
+			t.Errorf("of the old order %t, of the new one %t", w.tells("o1"), w.tells("o2"))
+		}
+	})
+}
+
 // A sweep asks the service for rows one by one, in the lowest lane. Nobody waits for that:
 // neither who forgets a customer, nor the service's webhooks, nor polling.
 func TestForgettingWaitsForNoRequest(t *testing.T) {

@@ -64,11 +64,14 @@ func (s *source) askKey(ctx context.Context) error {
 		}
 		return err
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	s.accept(ctx, me)
 	return nil
 }
 
-// me asks /me. The caller holds opening.
+// me asks /me, one at a time.
 func (s *source) me(ctx context.Context) (api.Document[types.Me], error) {
 	stored := s.stored.Load()
 	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })

@@ -3,6 +3,7 @@ package syncer
 import (
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,15 +161,16 @@ func TestARefusalWithABrokenBodyIsProbedAsOne(t *testing.T) {
 func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 53, Orders: 100, ProductsPer: 10}, func(t *testing.T, w *world) {
 		old := w.box.Key(0, sandbox.RoleMain)
-		next := ""
+		var next atomic.Value // the file
+		next.Store("")
 		s := sourceOf("r0", old.Value)
-		s.NextKey = func() string { return next }
+		s.NextKey = func() string { return next.Load().(string) }
 		w.run(s)
 		w.until("filled", time.Hour, w.filled)
 		rotated, err := w.box.RotateKey(old.Value, 24*time.Hour)
 		must(t, err)
 		time.Sleep(time.Hour)
-		next = rotated.Value // the file appears while the old key is still valid
+		next.Store(rotated.Value) // it appears while the old key is still valid
 		var worst time.Duration
 		for range 24 * 60 {
 			time.Sleep(time.Minute)
