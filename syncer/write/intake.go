@@ -19,7 +19,7 @@ const (
 // Intake is the rows of one page on their way to the sink: the commit, and what the
 // writer will remember once the sink has taken it.
 type Intake struct {
-	All     bool      // remember every row, whatever its updated_at
+	All     bool      // remember every row, whatever its updated_at, and its bytes: see news
 	Rewrite bool      // write every row, good or bad, so that its version says when it was last seen
 	Floor   time.Time // without All: remember the rows from here on
 	Commit  *sinks.Commit
@@ -101,6 +101,11 @@ func stampOf(updated time.Time) int64 {
 
 // news is true when a row has to be written, and takes down what to remember of it. A
 // good row closes its open quarantine entry.
+//
+// What a walk brings whose versions are taken long before its answer may be newer than its
+// version, and lose to an older state that is not remembered any more. The next incremental walk
+// brings it again, and must write it (see [VersionClock]): so of such rows the bytes are not
+// remembered.
 func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombstone bool) bool {
 	wr := in.writer
 	wr.mu.Lock()
@@ -108,9 +113,12 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	w := written{version: version, stamp: stamp, walk: in.walk}
 	remember := in.All || stamp != unstamped && stamp >= in.Floor.UnixMicro() || stamp == unstamped && tombstone
 	if _, known := wr.memory.rows[id]; remember || known {
-		w.hash = wr.memory.hash(raw)
-		if wr.memory.unchanged(id, w.hash, version, in.walk) && (!in.Rewrite || wr.memory.newer(id, version)) {
+		hash := wr.memory.hash(raw)
+		if wr.memory.unchanged(id, hash, version, in.walk) && (!in.Rewrite || wr.memory.newer(id, version)) {
 			return false
+		}
+		if in.All {
+			w.hash = hash
 		}
 		in.notes = append(in.notes, note{id, w})
 	}

@@ -18,7 +18,7 @@ type memory struct {
 
 // written is the last written state of a row.
 type written struct {
-	hash    uint64
+	hash    uint64 // 0: whatever comes next is written
 	version uint64
 	stamp   int64  // updated_at in microseconds; unstamped when unknown
 	walk    uint64 // the last walk that saw it
