@@ -156,12 +156,15 @@ func (l *dayLines) changedDays(sp Span, rows []DayRow, raws [][]byte) map[types.
 	return sums
 }
 
-// rememberDays notes what has been stored of the days that had changed.
-func (l *dayLines) rememberDays(location string, changed map[types.Date]uint64) {
+// rememberDays notes what has been stored of the days that had changed. Rows of
+// days that were not asked for are in quarantine.
+func (l *dayLines) rememberDays(sp Span, changed map[types.Date]uint64) {
 	l.totals.mu.Lock()
 	defer l.totals.mu.Unlock()
 	for day, sum := range changed {
-		l.days[DayKey(day, location)] = sum
+		if sp.Covers(day) {
+			l.days[DayKey(day, sp.Location)] = sum
+		}
 	}
 }
 
@@ -179,7 +182,8 @@ func (l *dayLines) readTotals(in *write.Intake, sp Span, rows []DayRow, r Report
 			continue
 		}
 		if !sp.Covers(row.Date) {
-			in.Quarantine(id, "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
+			// Without an id, so that the proper row of the day is not taken for this one.
+			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
 			continue
 		}
 		present[id] = true
@@ -259,10 +263,11 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// removeLines adds tombstones for the lines of a location that vanished from the changed days. A day with a
-// line that cannot be identified keeps all its lines: that line may be any of them.
-func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, location string, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
+// removeLines adds tombstones for the lines of a location that vanished from the changed days of a
+// span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
+func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, sp Span, rows []DayRow, changed map[types.Date]uint64, present map[string]bool, at time.Time) error {
 	changed = maps.Clone(changed)
+	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool { return !sp.Covers(day) })
 	for _, r := range rows {
 		if r.Unplaced {
 			delete(changed, r.Date)
@@ -275,7 +280,7 @@ func (l *dayLines) removeLines(ctx context.Context, in *write.Intake, location s
 		}
 		for _, row := range live {
 			day, of := l.totals.LocationOf(row.ID)
-			if _, ok := changed[day]; ok && of == location && !present[row.ID] {
+			if _, ok := changed[day]; ok && of == sp.Location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, l.totals.Source.Versions.Take(1), at)
 			}
 		}
@@ -291,7 +296,6 @@ func prefixes(changed map[types.Date]uint64) []string {
 	set := map[string]struct{}{}
 	for day := range changed {
 		switch {
-		case len(day) != len(time.DateOnly): // a row that is in quarantine
 		case len(changed) <= fewDays:
 			set[string(day)+"/"] = struct{}{}
 		default:

@@ -144,9 +144,9 @@ func (st *Totals) AskTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	}
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
-	in.AfterTaken = func() { st.lines.rememberDays(sp.Location, changed) }
+	in.AfterTaken = func() { st.lines.rememberDays(sp, changed) }
 	if st.Def.LinesMayVanish {
-		if err := st.lines.removeLines(ctx, in, sp.Location, r.days, changed, present, r.At); err != nil {
+		if err := st.lines.removeLines(ctx, in, sp, r.days, changed, present, r.At); err != nil {
 			return nil, r, err
 		}
 	}
