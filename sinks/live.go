@@ -13,8 +13,6 @@ type LiveQuery struct {
 	Table, Business string
 	Prefix          string // only ids that begin with it
 	Day             string // sales orders only: of this business_day, YYYY-MM-DD
-	// RefundDay: sales orders only, those with a refund made on this Bucharest day.
-	RefundDay string
 	// NotStatus: online orders only, those with another status.
 	NotStatus []string
 	// CreatedFrom: online orders only, those created then or later.

@@ -34,7 +34,13 @@ type DayFigures struct {
 	// without a product, for what was sold of it.
 	Line    string
 	Figures Figures
+	// IDs are of [Sink.RemovedRefunds]: of the removed orders that have these refunds, up to
+	// [MostRemoved] of each reason.
+	IDs []string
 }
+
+// MostRemoved is how many removed orders are named.
+const MostRemoved = 100
 
 // RoundedLines is a figure of a line of products that the service does not report.
 const RoundedLines = "rounded_lines"
@@ -52,7 +58,7 @@ const (
 	VerdictProven    = "proven"    // the mirror gives what the service reports
 	VerdictHealed    = "healed"    // it differed, was repaired, and is proven now
 	VerdictExplained = "explained" // it differs as api.md leaves open, which is as good as proven
-	VerdictDrift     = "drift"     // it differs, and repairing did not help
+	VerdictDrift     = "drift"     // it differs, and fetching its orders anew did not help
 	VerdictUnsettled = "unsettled" // still moving: to be asked again
 	VerdictUnproven  = "unproven"  // could not be asked, or not be compared
 	VerdictWithdrawn = "withdrawn" // none stands any more: the day is asked for in another way
@@ -80,11 +86,14 @@ type Verdict struct {
 	OrderIDs    []string     `json:"order_ids,omitempty"` // involved in the difference, at most 100
 	Requests    uint64       `json:"requests"`            // spent on the day
 	Reason      string       `json:"reason,omitempty"`    // why it is explained, unproven or unsettled, in words
-	// HealingTried: of a drift, that the next deep run heals it and no turn does, since a
-	// healing did not help, or was not begun after that of days before it had not. An
-	// explained day is healed no more until its difference changes.
-	HealingTried bool      `json:"healing_tried,omitempty"`
-	AskedAt      time.Time `json:"asked_at"` // by the service's clock
+	// HealingTried: of a drift, or an explained day, that a full resync of the orders that began
+	// after it was found did not help. No other one is owed until the day was right once.
+	HealingTried bool `json:"healing_tried,omitempty"`
+	// FoundVersion: of a day that differs, the version clock when this difference was found. A
+	// full resync that begins above it reads what the difference may come from.
+	FoundVersion uint64 `json:"-"`
+
+	AskedAt time.Time `json:"asked_at"` // by the service's clock
 }
 
 // Difference is one figure that differs.

@@ -74,7 +74,7 @@ type Sink interface {
 	// day on which an order was removed whose values, the location too, were never seen; empty
 	// when there is none. Those that are unpaid do not count, since most were never paid. Where
 	// the service gave no time of the removal, that of the last change counts, or else that of its
-	// answer. Orders of a location that the key lost are left out.
+	// answer. Orders of a location that the key lost are left out. The orders are named beside.
 	RemovedRefunds(ctx context.Context, q DayQuery) (days []DayFigures, unknownUntil string, err error)
 
 	// Verdicts returns the verdicts that stand about the days of a business as a

@@ -41,7 +41,7 @@ func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
 	})
 }
 
-// TestDamageToABusyRestaurantIsFoundAndHealed damages it every few hours, on the
+// TestDamageToABusyRestaurantIsFoundAndHealed, at the latest by the full resync that a day owes. It damages it every few hours, on the
 // schedule that is standard. -soak has it go on with fresh seeds.
 func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) {
 	sum := &proofTally{}
@@ -65,6 +65,7 @@ func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) {
 			}
 			freeze()
 			b.deep()
+			time.Sleep(time.Hour) // of a full resync that is owed, and the deep run after it
 			b.allHealed()
 			sum.take(b)
 		})

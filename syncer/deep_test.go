@@ -17,7 +17,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -261,7 +261,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 		})
 		// The day is asked for again, overall and of its location.
 		p := w.stream(registry.Daily).Progress
-		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < status.Seconds(reconcile.SettleAfter-10*time.Second) || p.ExpectedLeft > status.Seconds(reconcile.SettleAfter+10*time.Second) {
+		if p.Suspects != 1 || p.RequestsLeft != 2 || p.ExpectedLeft < status.Seconds(proof.SettleAfter-10*time.Second) || p.ExpectedLeft > status.Seconds(proof.SettleAfter+10*time.Second) {
 			t.Errorf("%+v", p)
 		}
 		w.until("the end", 10*time.Minute, func() bool { return w.stream(registry.Daily).Progress == nil })
@@ -286,8 +286,8 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 		time.Sleep(20 * time.Minute) // what a start has asked is no guide
 		var said status.Seconds
 		var at time.Time
-		last := reconcile.SourceReport{}
-		report, err := w.syncer.Reconcile(context.Background(), reconcile.Request{}, func(r reconcile.Report) {
+		last := proof.SourceReport{}
+		report, err := w.syncer.Reconcile(context.Background(), proof.Request{}, func(r proof.Report) {
 			if last = r.Sources[0]; at.IsZero() && last.Asked >= 5 {
 				said, at = last.ExpectedLeft, time.Now()
 			}

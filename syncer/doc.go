@@ -11,7 +11,7 @@
 //   - package list: lists with a cursor
 //   - package replace: lists that are replaced as wholes, the key's row, and the menu of each
 //     location
-//   - package totals: the service's totals, with package reconcile for what they prove
+//   - package proof: the service's totals, and the days that they prove
 //
 // What all streams have is package stream. A source's way to the API is package link, and how
 // well it can be served package condition. Rows go into the sink through package write.

@@ -20,7 +20,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -184,7 +184,7 @@ func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
 		if len(found) > 0 || report.Differences() > 0 {
 			t.Errorf("%d differences, %+v", report.Differences(), found[:min(3, len(found))])
 		}
-		r, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, nil)
+		r, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
 		if s := r.Sources[0]; err != nil || s.Err != nil || len(s.Open) > 0 || s.Proven == 0 {
 			t.Errorf("reconcile: %v, %+v", err, s)
 		}
@@ -318,7 +318,7 @@ func provenUnderAddedKeys(t *testing.T, figure, told string) {
 		if !service.sold.Load() || asides == 0 {
 			t.Errorf("sold under them: %t, %d verdicts say what was not compared", service.sold.Load(), asides)
 		}
-		r, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, nil)
+		r, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
 		if s := r.Sources[0]; err != nil || s.Err != nil || len(s.Open) > 0 || s.Proven == 0 {
 			t.Errorf("reconcile: %v, %+v", err, s)
 		}

@@ -1,12 +1,12 @@
 package syncer
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -88,6 +88,7 @@ func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {
 		}
 		before := len(w.box.Requests())
 		w.deep()
+		w.resynced()
 		w.expectHealed(wrong, w.box.Requests()[before:])
 	})
 }
@@ -134,7 +135,7 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 				lost++
 			}
 		}
-		report, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, nil)
+		report, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
 		if err != nil || report.Err() != nil {
 			t.Fatal(err, report.Err())
 		}
@@ -144,43 +145,46 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 	})
 }
 
-// TestRefundsOfOldOrdersAreFound, whether the refund was the order's last change or not:
-// the order counts on a day that does not differ.
-func TestRefundsOfOldOrdersAreFound(t *testing.T) {
-	for name, c := range map[string]struct{ editedAgain, atMidnight bool }{
-		"its last change": {}, "changed again": {editedAgain: true}, "just after midnight": {atMidnight: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Record: true}, func(t *testing.T, w *world) {
-				restaurant := w.box.Restaurant(0)
-				id := restaurant.IDs(sandbox.StreamSalesOrders)[20]
-				refunded := time.Now().AddDate(0, 0, -3)
-				if c.atMidnight {
-					year, month, day := refunded.In(calendar.Zone()).Date()
-					refunded = time.Date(year, month, day, 0, 3, 0, 0, calendar.Zone())
+// resynced waits until the full resync that a day owes has ended, and the deep run after it.
+func (w *world) resynced() {
+	w.t.Helper()
+	w.until("a full resync of the orders", 10*time.Minute, func() bool { return !w.stream(registry.Orders).LastResync.IsZero() })
+	time.Sleep(40 * time.Minute)
+	synctest.Wait()
+}
+
+// TestARefundOfAnOldOrderComesWithAFullResync: the order counts on a day that does not differ.
+// The full resync is begun at once, once, and goes on after a kill.
+func TestARefundOfAnOldOrderComesWithAFullResync(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Record: true}, func(t *testing.T, w *world) {
+			id, day := w.refunded(20, 3)
+			business := w.proven()
+			for _, column := range []string{"amount", "method", "at", "item_id"} {
+				w.store.EditColumn(registry.Orders, business, id, "refunds."+column, `[]`)
+			}
+			if killed {
+				w.until("a full resync is owed", 24*time.Hour, func() bool {
+					cp, known := w.store.Checkpoint("r0", registry.Orders, sinks.WalkFull)
+					return known && !cp.Done
+				})
+				if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictDrift || v.HealingTried || !strings.Contains(v.Reason, "full resync") {
+					t.Errorf("while it is owed: %+v", v)
 				}
-				if err := restaurant.At(refunded).RefundOrderAt(id, 1234, refunded); err != nil {
-					t.Fatal(err)
-				}
-				if c.editedAgain {
-					if err := restaurant.EditOrder(id); err != nil {
-						t.Fatal(err)
-					}
-				}
-				business := w.proven()
-				for _, column := range []string{"amount", "method", "at", "item_id"} {
-					w.store.EditColumn(registry.Orders, business, id, "refunds."+column, `[]`)
-				}
-				before := len(w.box.Requests())
+				w.crash(0)
+				w.run()
+			} else {
 				w.deep()
-				v := w.verdicts()["daily "+string(calendar.DayOf(refunded))]
-				if v.Verdict != sinks.VerdictHealed || !slices.Equal(v.OrderIDs, []string{id}) || w.wrongOrders() > 0 {
-					t.Errorf("%+v", v)
-				}
-				if n := rangeWalks(w.box.Requests()[before:]); !c.editedAgain && n > 3 { // the day, of each location
-					t.Errorf("%d days walked", n)
-				}
-			})
+			}
+			w.resynced()
+			if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictHealed || len(v.Differences) != 1 || w.wrongOrders() > 0 {
+				t.Errorf("killed %v: %+v", killed, v)
+			}
+			last := w.stream(registry.Orders).LastResync
+			time.Sleep(24 * time.Hour)
+			if again := w.stream(registry.Orders).LastResync; !again.Equal(last) {
+				t.Errorf("killed %v: walked whole again at %s", killed, again)
+			}
 		})
 	}
 }
@@ -191,14 +195,14 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		all := w.box.Restaurant(0).LocationIDs()
 		w.edit = func(s *Source) { s.Locations = all[:1] }
 		w.once(Selection{})
-		h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(3)), nil)
-		if err := errors.Join(h.RefundedOrders(t.Context()), h.ChangesOfDay(t.Context()), h.WeekBefore(t.Context()), h.ChangesSince(t.Context())); err != nil {
-			t.Fatal(err)
+		business, day := w.box.Restaurant(0).ID(), daysAgo(3)
+		damaged := w.liveOrders(business, day)[0]
+		w.store.Lose(registry.Orders, business, damaged)
+		ids, _, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(day), nil)
+		if err != nil || !slices.Equal(ids, []string{damaged}) {
+			t.Fatalf("%v, %v", ids, err)
 		}
-		if h.Run.Rows == 0 {
-			t.Error("nothing was walked")
-		}
-		for id, row := range w.store.Rows(registry.Orders, w.box.Restaurant(0).ID()) {
+		for id, row := range w.store.Rows(registry.Orders, business) {
 			if row.Location == all[1] {
 				t.Fatalf("order %s is of a location that is not configured", id)
 			}
@@ -206,25 +210,7 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 	})
 }
 
-// TestWhatAnotherDayMendsIsHealedToo: the week before a refund is walked, and a day of
-// it may be the other stream's suspect.
-func TestWhatAnotherDayMendsIsHealedToo(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 12}, func(t *testing.T, w *world) {
-		w.once(Selection{})
-		business := w.box.Restaurant(0).ID()
-		id := w.liveOrders(business, daysAgo(5))[0]
-		row := w.store.Row(registry.Orders, business, id)
-		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
-		s := w.syncer.served()[0]
-		if err := s.days.Daily().NewHeal(types.Date(daysAgo(3)), nil).WeekBefore(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if done := s.days.Healed[types.Date(daysAgo(5))]; len(s.days.Healed) != 1 || !slices.Equal(done.IDs, []string{id}) || w.wrongOrders() > 0 {
-			t.Errorf("order %s was wrong; healed %+v", id, s.days.Healed)
-		}
-	})
-}
-
+// TestADriftThatCannotBeHealedEndsAsAnAlert: it owes one full resync, and no other after that.
 func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 34, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()
@@ -232,12 +218,13 @@ func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 		id := w.liveOrders(business, "")[0]
 		day := w.dayOfOrder(business, id)
 		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
-		w.store.Edit(registry.Orders, business, id, func(r *memsink.Row) { r.Version = 1 << 62 })
+		w.store.Edit(registry.Orders, business, id, func(r *memsink.Row) { r.Version = 1 << 63 })
 		before := len(w.box.Requests())
 		w.deep()
+		w.resynced()
 		asked := w.box.Requests()[before:]
 		v := w.verdicts()["daily "+day]
-		if v.Verdict != sinks.VerdictDrift || !slices.Contains(v.OrderIDs, id) || v.Reason == "" {
+		if v.Verdict != sinks.VerdictDrift || !slices.Contains(v.OrderIDs, id) || !v.HealingTried || !strings.Contains(v.Reason, "all orders were fetched anew") {
 			t.Errorf("%+v", v)
 		}
 		if d := v.Differences; len(d) == 0 || d[0].Figure != "tips" || d[0].Mirror == d[0].Service {
@@ -255,12 +242,15 @@ func TestADriftThatCannotBeHealedEndsAsAnAlert(t *testing.T) {
 		if p := w.syncer.Status().Sources[0].Proof; p.DriftDays != 1 || p.ProvenUntil >= day {
 			t.Errorf("proof %+v", p)
 		}
+		last := w.stream(registry.Orders).LastResync
 		before = len(w.box.Requests())
-		time.Sleep(12 * time.Hour)
-		for _, r := range w.box.Requests()[before:] {
-			if strings.Contains(r.URI, "/sales/orders?") && strings.Contains(r.URI, "from=") {
-				t.Errorf("healed again before the next deep run: %s", r.URI)
+		for _, process := range []string{"this", "another"} {
+			w.deep()
+			if n, again := rangeWalks(w.box.Requests()[before:]), w.stream(registry.Orders).LastResync; n > 0 || !again.Equal(last) {
+				t.Errorf("%s process: %d more walks of the day; walked whole at %s, was at %s", process, n, again, last)
 			}
+			w.halt()
+			w.run()
 		}
 	})
 }
@@ -285,95 +275,34 @@ func rangeWalks(requests []sandbox.Request) (n int) {
 	return n
 }
 
-// TestAHealingThatIsCutShortIsNotTriedForEver: a row too many is asked for, and the
+// TestAHealingThatIsCutShortIsTriedAgain at the next turn: a row too many is asked for, and the
 // service fails at that.
-func TestAHealingThatIsCutShortIsNotTriedForEver(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 45, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
-		w.schedule.Reconcile = "@every 6m"
+func TestAHealingThatIsCutShortIsTriedAgain(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 45, Orders: 900, Days: 20, Record: true}, func(t *testing.T, w *world) {
 		business := w.turned()
-		w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], "a copy")
+		for n := range 12 {
+			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(n+1))[0], fmt.Sprint("a copy ", n))
+		}
 		if err := w.box.AddFault(faults.Fault{Kind: faults.ServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(w.box.Requests())
-		time.Sleep(50 * time.Minute)
-		v := w.verdicts()["daily "+daysAgo(1)]
-		if n := rangeWalks(w.box.Requests()[before:]); v.Verdict != sinks.VerdictDrift || v.Reason != reconcile.CutTooOften.String() || n == 0 || n > 2*reconcile.MaxInterruptedHeals {
-			t.Errorf("%d walks by two streams; %+v", n, v)
+		time.Sleep(20 * time.Minute)
+		if n := rangeWalks(w.box.Requests()[before:]); n == 0 || n > 2 {
+			t.Errorf("%d days walked in a turn, by two streams", n)
+		}
+		report, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
+		if err != nil || report.Err() == nil {
+			t.Errorf("a pass beside it: %v, %+v", err, report.Sources[0])
 		}
 		w.box.ClearFaults()
+		time.Sleep(20 * time.Minute)
+		if daily, products := w.verdicts()["daily "+daysAgo(1)], w.verdicts()["products "+daysAgo(1)]; daily.Verdict != sinks.VerdictHealed && products.Verdict != sinks.VerdictHealed {
+			t.Errorf("after a turn: %+v, %+v", daily, products)
+		}
 		w.deep()
-		if v := w.verdicts()["daily "+daysAgo(1)]; v.Verdict != sinks.VerdictHealed || w.wrongOrders() > 0 {
-			t.Errorf("after a deep run: %+v", v)
-		}
-	})
-}
-
-func TestAServiceThatFailsEndsTheHealingOfARun(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 46, Orders: 900, Days: 20, Record: true}, func(t *testing.T, w *world) {
-		business := w.proven()
-		for n := range 12 {
-			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(n+2))[0], fmt.Sprint("a copy ", n))
-		}
-		if err := w.box.AddFault(faults.Fault{Kind: faults.ServerError, Route: "/sales/orders/{order_id}", Probability: 1}); err != nil {
-			t.Fatal(err)
-		}
-		before := len(w.box.Requests())
-		w.deep()
-		n := rangeWalks(w.box.Requests()[before:])
-		if n == 0 || n > 2*reconcile.MaxFailedHeals {
-			t.Errorf("%d days walked, by two streams", n)
-		}
-		var most reconcile.SourceReport
-		if _, err := w.syncer.Reconcile(t.Context(), reconcile.Request{Heal: true}, func(so reconcile.Report) {
-			if now := so.Sources[0]; now.StillDiffer > most.StillDiffer {
-				most = now
-			}
-		}); err != nil {
-			t.Error(err)
-		}
-		if most.StillDiffer == 0 || most.HealedDays != most.StillDiffer || most.ToHeal != 12 {
-			t.Errorf("of %d days that cannot be healed %d are done, %d differ still", most.ToHeal, most.HealedDays, most.StillDiffer)
-		}
-	})
-}
-
-// TestRefundsOfALocationThatIsNotActiveAreNotAskedFor: 404 would remove what the service
-// lists still.
-func TestRefundsOfALocationThatIsNotActiveAreNotAskedFor(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 47, Orders: 50, Days: 4, Record: true}, func(t *testing.T, w *world) {
-		restaurant, ids := w.box.Restaurant(0), map[string]string{}
-		for _, l := range restaurant.LocationIDs() {
-			id, err := restaurant.PlaceOrder(sandbox.OrderSpec{Location: l, Created: time.Now().AddDate(0, 0, -2), Items: 2})
-			if err == nil {
-				err = restaurant.RefundOrder(id, 100)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids[l] = id
-		}
-		w.once(Selection{})
-		s, closed := w.syncer.served()[0], restaurant.LocationIDs()[1]
-		if err := restaurant.SetLocationActive(closed, false); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(freshKey)
-		if err := s.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		before := len(w.box.Requests())
-		if err := s.days.Daily().NewHeal(calendar.DayOf(time.Now()), nil).RefundedOrders(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		asked := map[string]bool{}
-		for _, r := range w.box.Requests()[before:] {
-			for l, id := range ids {
-				asked[l] = asked[l] || strings.HasSuffix(r.URI, "/"+id)
-			}
-		}
-		if open := restaurant.LocationIDs()[0]; !asked[open] || asked[closed] {
-			t.Errorf("asked for %v", asked)
+		if n := w.wrongOrders(); n > 0 {
+			t.Errorf("%d orders are wrong after a deep run", n)
 		}
 	})
 }
@@ -391,18 +320,31 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		h := s.days.Daily().NewHeal(types.Date(day), nil)
-		if err := h.WalkDay(t.Context(), ""); err != nil {
-			t.Fatal(err)
+		ids, _, err := s.days.Daily().FetchDay(t.Context(), types.Date(day), nil)
+		if err != nil || !slices.Equal(ids, []string{"a copy"}) {
+			t.Errorf("removed %v, %v", ids, err)
 		}
-		if n := len(w.liveOrders(restaurant.ID(), day)); n != live {
-			t.Errorf("%d orders live, want %d", n, live)
+		if n, of := len(w.liveOrders(restaurant.ID(), day)), w.ordersOf(day, closed); n != live || len(of) == 0 {
+			t.Errorf("%d orders live, want %d; %d of the lost location", n, live, len(of))
 		}
-		if lost := w.ordersOf(day, closed); len(lost) == 0 || !slices.Equal(h.Lost, lost) || !strings.Contains(h.Reason(), "does not have now") {
-			t.Errorf("%d orders left, want %d: %s", len(h.Lost), len(lost), h.Reason())
+	})
+}
+
+// TestMoreRowsThanAreAskedForAreLeftToAFullResync, whose sweep has a guard.
+func TestMoreRowsThanAreAskedForAreLeftToAFullResync(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 48, Orders: 600, Days: 10}, func(t *testing.T, w *world) {
+		business := w.proven()
+		for n := range list.AskFirst + 1 {
+			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(2))[0], fmt.Sprint("a copy ", n))
 		}
-		if h.Lost = h.Lost[:1]; !strings.HasPrefix(h.Reason(), "1 row of the mirror is of locations") {
-			t.Errorf("of one: %s", h.Reason())
+		ids, _, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(daysAgo(2)), nil)
+		if err != nil || len(ids) > 0 || w.wrongOrders() != list.AskFirst+1 {
+			t.Errorf("%v, %v: %d orders are wrong", ids, err, w.wrongOrders())
+		}
+		w.deep()
+		w.resynced()
+		if n := w.wrongOrders(); n > 0 {
+			t.Errorf("%d orders are wrong after a full resync", n)
 		}
 	})
 }
@@ -415,46 +357,4 @@ func (w *world) ordersOf(day, location string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// TestRowsThatTheRequestsDoNotReachAreNamed: a walk of the week before has spent them,
-// and its last page may have been one more.
-func TestRowsThatTheRequestsDoNotReachAreNamed(t *testing.T) {
-	for _, extra := range []int{-1, 0, 2} {
-		inWorld(t, sandbox.Options{Seed: 51, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
-			w.once(Selection{})
-			business := w.box.Restaurant(0).ID()
-			for n := range 5 {
-				w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
-			}
-			h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(1)), nil)
-			h.Extra = extra
-			if err := h.WalkDay(t.Context(), ""); err != nil {
-				t.Fatal(err)
-			}
-			if asked := max(extra, 0); len(h.Left) != 5-asked || len(h.IDs) != asked {
-				t.Errorf("with %d requests: removed %q, left %q", extra, h.IDs, h.Left)
-			}
-		})
-	}
-}
-
-// TestRowsLeftByTwoWalksAreNamedOnce: more than are asked for one by one.
-func TestRowsLeftByTwoWalksAreNamedOnce(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 48, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
-		w.once(Selection{})
-		business := w.box.Restaurant(0).ID()
-		for n := range list.AskFirst + 1 {
-			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], fmt.Sprint("a copy ", n))
-		}
-		h := w.syncer.served()[0].days.Daily().NewHeal(types.Date(daysAgo(1)), nil)
-		for range 2 {
-			if err := h.WalkDay(t.Context(), ""); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if len(h.Left) != list.AskFirst+1 || !strings.HasPrefix(h.Reason(), "51 rows") {
-			t.Errorf("%d left: %s", len(h.Left), h.Reason())
-		}
-	})
 }

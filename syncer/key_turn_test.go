@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -294,7 +294,7 @@ func TestReconcilingWithoutTheScopeSaysSo(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.me = strings.Replace(fakeMe, `,"sales:read"`, "", 1)
 		y := w.open(w.one())
-		r, err := y.Reconcile(t.Context(), reconcile.Request{}, nil)
+		r, err := y.Reconcile(t.Context(), proof.Request{}, nil)
 		if err != nil || !errors.Is(r.Err(), stream.ErrNoScope) || !strings.Contains(r.Err().Error(), "sales:read") {
 			t.Errorf("%v, %v", r.Err(), err)
 		}

@@ -1,15 +1,15 @@
 package syncer
 
-import "github.com/larder-sync/larder/syncer/reconcile"
+import "github.com/larder-sync/larder/syncer/proof"
 
 // What a pass of [Syncer.Reconcile] asks for and returns.
 type (
 	// ReconcileRequest says which days are compared.
-	ReconcileRequest = reconcile.Request
+	ReconcileRequest = proof.Request
 	// ReconcileReport is what a reconciliation did, or has done so far.
-	ReconcileReport = reconcile.Report
+	ReconcileReport = proof.Report
 	// VerdictCounts are verdicts, or days by the worst of their verdicts.
-	VerdictCounts = reconcile.VerdictCounts
+	VerdictCounts = proof.VerdictCounts
 	// SourceReconcile is the reconciliation of one source.
-	SourceReconcile = reconcile.SourceReport
+	SourceReconcile = proof.SourceReport
 )

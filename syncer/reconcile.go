@@ -3,7 +3,7 @@ package syncer
 import (
 	"context"
 
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 )
 
 // reconcileAtOnce bounds the sources that are compared at the same time: each keeps the
@@ -15,18 +15,17 @@ const reconcileAtOnce = 64
 // twice, minutes apart. progress, which may be nil, is called about every second and at
 // the end. It may run beside [Syncer.Run]. The error is the caller's or the sink's; what
 // went wrong with a source stands in the report.
-func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress func(reconcile.Report)) (reconcile.Report, error) {
+func (y *Syncer) Reconcile(ctx context.Context, r proof.Request, progress func(proof.Report)) (proof.Report, error) {
 	sources, err := y.selected(Selection{Sources: r.Sources})
 	if err != nil {
-		return reconcile.Report{}, err
+		return proof.Report{}, err
 	}
 	if err := r.Check(); err != nil {
-		return reconcile.Report{}, err
+		return proof.Report{}, err
 	}
-	p, days := reconcile.NewPass(r), make([]*reconcile.SourceProofs, len(sources))
-	for i, v := range sources {
-		days[i] = v.current().days
-		p.Add(days[i])
+	p := proof.NewPass(r)
+	for _, v := range sources {
+		p.Add(v.current().days)
 	}
 	var tell func()
 	if progress != nil {
@@ -35,13 +34,10 @@ func (y *Syncer) Reconcile(ctx context.Context, r reconcile.Request, progress fu
 	err = y.pass(ctx, sources, pass{
 		atOnce: reconcileAtOnce, held: true, tell: tell, ended: p.Ended,
 		visit: func(ctx context.Context, i int, s *source) error {
-			if s.days != days[i] {
-				return errChanged // since the pass has begun
-			}
 			if err := s.connect(ctx); err != nil {
 				return err
 			}
-			return p.Source(ctx, i)
+			return p.Source(ctx, i, s.days)
 		},
 	})
 	return p.Snapshot(), err

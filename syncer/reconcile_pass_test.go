@@ -9,12 +9,12 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // reconciled is what a reconciliation of some days says of the first source.
-func (w *world) reconciled(r reconcile.Request) reconcile.SourceReport {
+func (w *world) reconciled(r proof.Request) proof.SourceReport {
 	w.t.Helper()
 	report, err := w.syncer.Reconcile(w.t.Context(), r, nil)
 	if err != nil {
@@ -38,8 +38,8 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 		business := w.turned()
 		id := w.liveOrders(business, daysAgo(1))[0]
 		w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
-		found := w.reconciled(reconcile.Request{From: daysAgo(1)})
-		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != reconcile.OnlyCompared.String() || found.Days != (reconcile.VerdictCounts{Proven: 1, Drift: 1}) {
+		found := w.reconciled(proof.Request{From: daysAgo(1)})
+		if found.Drift == 0 || found.Healed > 0 || found.Open[0].Reason != proof.OnlyCompared || found.Days != (proof.VerdictCounts{Proven: 1, Drift: 1}) {
 			t.Fatalf("%+v", found)
 		}
 		time.Sleep(20 * time.Minute)
@@ -49,31 +49,25 @@ func TestWhatWasOnlyComparedIsHealedByTheDaemon(t *testing.T) {
 	})
 }
 
-// TestARestartedDaemonHealsWhatWasOnlyCompared: what the process before has tried is a
-// flag of the verdict; its reason is for people.
+// TestARestartedDaemonHealsWhatWasOnlyCompared, and not what a full resync did not help: that is
+// a flag of the verdict; its reason is for people.
 func TestARestartedDaemonHealsWhatWasOnlyCompared(t *testing.T) {
-	for _, c := range []struct {
-		reason string
-		tried  bool
-		want   string // after a turn
-	}{
-		{"nobody has tried to heal it", false, sinks.VerdictHealed},
-		{reconcile.OnlyCompared.String(), true, sinks.VerdictDrift},
-	} {
+	for tried, want := range map[bool]string{false: sinks.VerdictHealed, true: sinks.VerdictDrift} {
 		inWorld(t, sandbox.Options{Seed: 47, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
 			business := w.turned()
-			id := w.liveOrders(business, daysAgo(1))[0]
+			w.store.EditColumn(registry.Orders, business, w.liveOrders(business, daysAgo(1))[0], "totals_tip", `"900.00"`)
+			found := w.reconciled(proof.Request{From: daysAgo(1), To: daysAgo(1)})
 			w.halt()
-			w.store.EditColumn(registry.Orders, business, id, "totals_tip", `"900.00"`)
-			for _, subject := range []string{sinks.SubjectDaily, sinks.SubjectProducts} {
-				w.say(sinks.Verdict{Day: daysAgo(1), Subject: subject, Verdict: sinks.VerdictDrift, Reason: c.reason, HealingTried: c.tried})
+			for _, v := range found.Open {
+				v.HealingTried = tried
+				w.say(v)
 			}
 			before := len(w.box.Requests())
 			w.turned()
 			v := w.verdicts()["daily "+daysAgo(1)]
 			walks := rangeWalks(w.box.Requests()[before:])
-			if v.Verdict != c.want || v.HealingTried != c.tried || (walks > 0) == c.tried {
-				t.Errorf("reason %q, tried %v: %d walks of the day, then %+v", c.reason, c.tried, walks, v)
+			if v.Verdict != want || v.HealingTried != tried || (walks > 0) == tried {
+				t.Errorf("tried %v: %d walks of the day, then %+v", tried, walks, v)
 			}
 		})
 	}
@@ -83,7 +77,7 @@ func TestDaysBeyondTheLast92DoNotMoveTheProof(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 42, Orders: 400, Days: 200}, func(t *testing.T, w *world) {
 		w.turned()
 		before := *w.syncer.Status().Sources[0].Proof
-		if found := w.reconciled(reconcile.Request{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 || found.Days != (reconcile.VerdictCounts{Proven: 2}) || found.Locations != 2 {
+		if found := w.reconciled(proof.Request{From: daysAgo(150), To: daysAgo(149)}); found.Proven != 2*4 || found.Days != (proof.VerdictCounts{Proven: 2}) || found.Locations != 2 {
 			t.Errorf("%+v", found)
 		}
 		if after := w.syncer.Status().Sources[0].Proof; after.ProvenUntil != before.ProvenUntil || before.ProvenUntil == "" {
@@ -122,7 +116,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
 		w.once(Selection{})
 		w.once(Selection{})
-		found := w.reconciled(reconcile.Request{From: daysAgo(-2)})
+		found := w.reconciled(proof.Request{From: daysAgo(-2)})
 		if found.Err == nil || !strings.Contains(found.Err.Error(), "nothing to compare yet") {
 			t.Errorf("days to come: %+v", found)
 		}
@@ -132,7 +126,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.days.Daily().NotComparable(); !errors.Is(err, reconcile.ErrIncomparable) {
+		if err := s.days.Daily().NotComparable(); !errors.Is(err, proof.ErrIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}
 	})

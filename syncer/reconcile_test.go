@@ -11,10 +11,10 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // verdicts are those that stand about the first restaurant, by subject and dayKey.
@@ -26,7 +26,7 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 	}
 	by := map[string]sinks.Verdict{}
 	for _, v := range all {
-		by[v.Subject+" "+totals.DayKey(types.Date(v.Day), v.Location)] = v
+		by[v.Subject+" "+proof.DayKey(types.Date(v.Day), v.Location)] = v
 	}
 	return by
 }
@@ -118,8 +118,8 @@ func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
 		w.once(Selection{})
 		all := w.box.Restaurant(0).LocationIDs()
 		st := w.syncer.served()[0].days.Daily()
-		b := st.NewBracket(t.Context(), true)
-		if err := st.AskDaysBack(t.Context(), b.Asker(), 9, []string{all[0], "not the key's", all[1]}); err == nil {
+		b := st.NewBracket(t.Context(), false)
+		if err := st.AskDaysBack(t.Context(), b.Ask, 9, []string{all[0], "not the key's", all[1]}); err == nil {
 			t.Error("no error for a location that is not the key's")
 		}
 		of := map[string]int{}
@@ -194,22 +194,20 @@ func TestADayLeftUnsettledByAProcessBeforeIsAskedSoon(t *testing.T) {
 
 // TestADeepRunWaitsForASecondLookUnderWay: its next turn is a day away.
 func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 4}, func(t *testing.T, w *world) {
-		w.once(Selection{})
-		w.once(Selection{})
-		st := w.syncer.served()[0].days.Daily()
-		ended := make(chan error, 1)
-		if !st.Prover.Try() {
+	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 9}, func(t *testing.T, w *world) {
+		business := w.proven()
+		st, day := w.syncer.served()[0].days.Daily(), daysAgo(3)
+		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, day)[0], "totals_tip", `"900.00"`)
+		if !st.Settling.Try() {
 			t.Fatal("no turn is under way")
 		}
-		day := types.Date(daysAgo(3))
-		go func() { ended <- st.SettleOnce(t.Context(), []reconcile.DayProof{{Day: day, Found: time.Now()}}, true) }()
-		time.Sleep(time.Minute)
-		st.Prover.Release()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
+		w.deep()
+		if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictUnsettled {
+			t.Errorf("meanwhile: %+v", v)
 		}
-		if v := w.verdicts()["daily "+string(day)]; v.Verdict != sinks.VerdictProven {
+		st.Settling.Release()
+		time.Sleep(time.Minute)
+		if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictHealed {
 			t.Errorf("%+v", v)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -47,7 +47,7 @@ func TestReconcilingWaitsForAGainedLocation(t *testing.T) {
 			t.Errorf("source %s, progress %+v", w.source().State, told)
 		}
 		var waited time.Duration
-		report, err := w.syncer.Reconcile(t.Context(), reconcile.Request{}, func(so reconcile.Report) {
+		report, err := w.syncer.Reconcile(t.Context(), proof.Request{}, func(so proof.Report) {
 			if b := so.Sources[0].Backfill; b != nil && b.TotalRows > 0 && b.ExpectedLeft > 0 {
 				waited = time.Since(began)
 			}
@@ -66,7 +66,7 @@ func TestReconcilingWaitsForAGainedLocation(t *testing.T) {
 func TestReconcilingMakesABackfillThatNobodyMakes(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 62, Orders: 300, Days: 20}, func(t *testing.T, w *world) {
 		w.open()
-		if r := w.reconciled(reconcile.Request{}); r.Err != nil || r.Proven < 40 {
+		if r := w.reconciled(proof.Request{}); r.Err != nil || r.Proven < 40 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -91,9 +91,9 @@ func TestALongHealingKeepsWhatIsDone(t *testing.T) {
 		w.damaged(business, 30)
 		ctx, kill := context.WithCancel(t.Context())
 		defer kill()
-		var seen reconcile.SourceReport
+		var seen proof.SourceReport
 		began := time.Time{}
-		_, err := w.syncer.Reconcile(ctx, reconcile.Request{Heal: true}, func(so reconcile.Report) {
+		_, err := w.syncer.Reconcile(ctx, proof.Request{Heal: true}, func(so proof.Report) {
 			now := so.Sources[0]
 			if ctx.Err() != nil || now.ToHeal == 0 {
 				return
@@ -120,7 +120,7 @@ func TestALongHealingKeepsWhatIsDone(t *testing.T) {
 		if healed < 9 {
 			t.Errorf("%d days are healed by what is stored", healed)
 		}
-		if r := w.reconciled(reconcile.Request{Heal: true}); r.Drift > 0 || r.Healed == 0 || r.Err != nil {
+		if r := w.reconciled(proof.Request{Heal: true}); r.Drift > 0 || r.Healed == 0 || r.Err != nil {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -141,13 +141,13 @@ func TestADriftIsToldOnce(t *testing.T) {
 			return strings.Count(log.String(), fmt.Sprintf(`level=WARN msg="a day differs from what the service reports" source=r0 stream=%s day=%s`, registry.Daily, day))
 		}
 		for range 3 {
-			w.reconciled(reconcile.Request{From: day, To: day})
+			w.reconciled(proof.Request{From: day, To: day})
 			if told() != 1 {
 				t.Fatalf("told %d times:\n%s", told(), log.String())
 			}
 		}
 		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, day)[1], "totals_tip", `"700.00"`)
-		w.reconciled(reconcile.Request{From: day, To: day})
+		w.reconciled(proof.Request{From: day, To: day})
 		if told() != 2 {
 			t.Errorf("another finding is told %d times", told()-1)
 		}

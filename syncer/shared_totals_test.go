@@ -15,10 +15,9 @@ import (
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/totals"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -130,12 +129,12 @@ func (c *chain) right(source, location string) {
 		var answer struct{ Data []json.RawMessage }
 		c.ask(c.keys[source].Value, uri, &answer)
 		for _, raw := range answer.Data {
-			day := totals.PlaceRows([][]byte{raw}, false)[0]
+			day := proof.PlaceRows([][]byte{raw}, false)[0]
 			if began = began || day.Orders > 0; !began {
 				continue
 			}
 			compared++
-			if r := rows[totals.DayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
+			if r := rows[proof.DayKey(day.Date, location)]; r.Raw != string(raw) || r.Deleted {
 				c.t.Errorf("%s %s: deleted %v (%s)\n mirror  %s\n service %s", day.Date, location, r.Deleted, r.Reason, r.Raw, raw)
 				return
 			}
@@ -161,7 +160,7 @@ func (c *chain) quiet(names ...string) {
 			}
 		}
 	}
-	r, err := c.syncer.Reconcile(c.t.Context(), reconcile.Request{Sources: names}, nil)
+	r, err := c.syncer.Reconcile(c.t.Context(), proof.Request{Sources: names}, nil)
 	if err != nil || r.Err() != nil {
 		c.t.Fatal(err, r.Err())
 	}
@@ -203,7 +202,7 @@ func (c *chain) rightLines(source, location string) {
 	c.ask(c.keys[source].Value, uri, &answer)
 	rows := c.store.Rows("sales_products", c.business)
 	for _, raw := range answer.Data {
-		id := totals.ProductLineID(totals.PlaceRows([][]byte{raw}, true)[0], location)
+		id := proof.ProductLineID(proof.PlaceRows([][]byte{raw}, true)[0], location)
 		if r := rows[id]; r.Raw != string(raw) || r.Deleted || r.Location != location {
 			c.t.Errorf("%s is %+v, the service says %s", id, r, raw)
 			return

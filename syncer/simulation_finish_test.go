@@ -15,9 +15,9 @@ import (
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/totals"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -295,8 +295,8 @@ func (e *episode) compareTotals(business int) {
 		locations = key.LocationIDs
 	}
 	for _, location := range locations {
-		e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r totals.DayRow, l string) string { return totals.DayKey(r.Date, l) })
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, totals.ProductLineID)
+		e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r proof.DayRow, l string) string { return proof.DayKey(r.Date, l) })
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, proof.ProductLineID)
 	}
 }
 
@@ -312,7 +312,7 @@ func (e *episode) me(business int) (me types.Me) {
 	return me
 }
 
-func (e *episode) compareReport(business int, stream, uri, location string, id func(totals.DayRow, string) string) {
+func (e *episode) compareReport(business int, stream, uri, location string, id func(proof.DayRow, string) string) {
 	if location != "" {
 		uri += "&location_id=" + url.QueryEscape(location)
 	}
@@ -330,7 +330,7 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range totals.PlaceRows(raws, stream != registry.Daily) {
+	for i, r := range proof.PlaceRows(raws, stream != registry.Daily) {
 		have, ok := rows[id(r, location)]
 		if r.Empty() && !ok && stream == registry.Daily {
 			continue

@@ -13,9 +13,8 @@ import (
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // damageEvent is drawn beside the other kinds, where every change is told by the
@@ -90,15 +89,22 @@ func (e *episode) provable() (sources []string) {
 }
 
 // proven has every day compared, and healed where the warehouse was damaged, or where refunds
-// are explained after a healing. The world
-// stands still, so that no day may be other than proven.
+// are explained after that. A full resync that it makes may be held, and is confirmed here.
+// The world stands still, so that no day may be other than proven then.
 func (e *episode) proven(heal bool) {
 	sources := e.provable()
 	if len(sources) == 0 {
 		return
 	}
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
-	r, err := e.syncer.Reconcile(e.t.Context(), reconcile.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}, nil)
+	request := proof.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}
+	r, err := e.syncer.Reconcile(e.t.Context(), request, nil)
+	if request.Heal && err == nil && r.Err() == nil && r.Drift() > 0 {
+		if resync, failed := e.syncer.RunOnce(e.t.Context(), Selection{Sources: sources, Streams: []string{registry.Orders}, Full: true, ConfirmSweep: true}, nil); failed != nil || resync.Err() != nil {
+			e.fault("the full resync that is confirmed: %v, %v", failed, resync.Err())
+		}
+		r, err = e.syncer.Reconcile(e.t.Context(), request, nil)
+	}
 	if err != nil || r.Err() != nil {
 		e.fault("reconcile: %v, %v", err, r.Err())
 	}
@@ -130,9 +136,11 @@ func (e *episode) noFalseAlarm() {
 }
 
 // refundsBeforeHealing is true of a drift in the refunds alone where the service counts those of
-// removed orders: it is explained once its healing has come to an end.
+// removed orders: it is explained once its healing has come to an end, and no order is in
+// quarantine, in which the refunds may be.
 func (e *episode) refundsBeforeHealing(v sinks.Verdict) bool {
-	return !strings.HasPrefix(v.Reason, "all orders of the day were fetched anew") && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
+	open := !v.HealingTried || strings.Contains(v.Reason, "in quarantine")
+	return open && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
 		len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 
@@ -166,7 +174,7 @@ func (e *episode) spoiltTotals(a alarm, r sandbox.Request) bool {
 	if err != nil {
 		return true
 	}
-	asked := totals.Span{From: types.Date(uri.Query().Get("from")), To: types.Date(uri.Query().Get("to"))}
+	asked := proof.Span{From: types.Date(uri.Query().Get("from")), To: types.Date(uri.Query().Get("to"))}
 	past := a.at.Sub(r.At.Add(-e.plan.ahead))
 	return asked.Covers(types.Date(a.Day)) && past >= 0 && past < 3*time.Hour
 }

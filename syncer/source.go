@@ -14,7 +14,7 @@ import (
 	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -34,9 +34,9 @@ type source struct {
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
-	wholes  []*replace.Stream       // that are replaced as wholes
-	keyRow  *replace.Stream         // of them
-	days    *reconcile.SourceProofs // the totals
+	wholes  []*replace.Stream // that are replaced as wholes
+	keyRow  *replace.Stream   // of them
+	days    *proof.Shared     // the totals
 
 	wake  chan struct{}                  // has the loop look at the state again
 	turns atomic.Pointer[schedule.Turns] // nil while no daemon serves the source
@@ -124,7 +124,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) {
 	none := func() uint64 { return 0 }
-	s.days = reconcile.NewSourceProofs(s.Source, nil)
+	s.days = proof.NewShared(s.Source)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {
@@ -135,7 +135,7 @@ func (s *source) newStreams(all []*registry.Definition) {
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted
 			}
 		case registry.TotalsKind:
-			st = reconcile.New(s.Source, def, s.days)
+			st = proof.New(s.Source, def, s.days)
 		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
 			w := replace.New(s.Source, def, func(id string) bool { return s.siblingHas(def.Name, id) })
 			s.wholes, st = append(s.wholes, w), w

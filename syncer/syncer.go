@@ -22,7 +22,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/link"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -149,7 +149,7 @@ func New(opts Options) (*Syncer, error) {
 		opts.Ledger = budget.NewLedger(budget.Options{Log: opts.Logger})
 	}
 	opts.FlushInterval = cmp.Or(opts.FlushInterval, time.Second)
-	opts.SettleAfter = cmp.Or(opts.SettleAfter, reconcile.SettleAfter)
+	opts.SettleAfter = cmp.Or(opts.SettleAfter, proof.SettleAfter)
 	opts.Process.ID = cmp.Or(opts.Process.ID, rand.Text())
 	opts.Process.Name = cmp.Or(opts.Process.Name, "process "+opts.Process.ID)
 	times, err := schedule.New(opts.Schedule)

@@ -12,9 +12,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 func TestDaysAreBucharests(t *testing.T) {
@@ -93,7 +93,7 @@ func TestTotalsEqualTheServices(t *testing.T) {
 			to := calendar.DayOf(time.Now().AddDate(0, 0, step[1]))
 			w.ask(key.Value, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, to), &answer)
 			for _, raw := range answer.Data {
-				var day totals.DayRow
+				var day proof.DayRow
 				if err := json.Unmarshal(raw, &day); err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 		if !cp.Done || cp.Pages > 7 {
 			t.Errorf("%d steps for 200 days: %+v", cp.Pages, cp)
 		}
-		pos, err := totals.ReadPosition(cp.Position)
+		pos, err := proof.ReadPosition(cp.Position)
 		if err != nil || pos.Orders == 0 {
 			t.Errorf("position %+v, %v", pos, err)
 		}
@@ -349,7 +349,7 @@ func TestProductsOfTheConfiguredLocations(t *testing.T) {
 		row := w.store.Row(registry.Orders, business, id)
 		w.store.EditColumn(registry.Orders, business, id, "items.total", sameEach(len(readSold(row.Raw).Items), "0.01"))
 		w.deep()
-		if v := w.verdicts()["products "+totals.DayKey(types.Date(daysAgo(4)), all[0])]; v.Verdict != sinks.VerdictHealed {
+		if v := w.verdicts()["products "+proof.DayKey(types.Date(daysAgo(4)), all[0])]; v.Verdict != sinks.VerdictHealed {
 			t.Errorf("%+v", v)
 		}
 	})

@@ -35,7 +35,9 @@ work. A backfill that has not come to its end is waited for, or made, first.
 The orders are walked before and after each question, so that a day that moves is no
 alarm. A day that differs is looked at once more some minutes later. With --heal its
 orders are then fetched anew, those that the service does not have any more are removed,
-and it is compared again; without, it is only reported.
+and it is compared again; without, it is only reported. What differs still owes a full
+resync of the orders, at most one in 20 hours: it is made, or that of a daemon waited for,
+and the days are compared once more.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
@@ -148,7 +150,11 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 		case s.State != "":
 		case s.Backfill != nil:
 			b := s.Backfill
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: "first the backfill: " + b.Text()})
+			first := "first the backfill: "
+			if b.Resync() {
+				first = ""
+			}
+			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: first + b.Text()})
 		case s.ToHeal > 0:
 			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
 		case s.Steps > 0:
@@ -172,11 +178,7 @@ func comparison(s *syncer.SourceReconcile) string {
 	case s.Asked < s.Steps:
 		return asked + left
 	case s.ToHeal > 0:
-		still := ""
-		if n := s.StillDiffer; n > 0 {
-			still = fmt.Sprintf(", %d %s still", n, text.Verb(n, "differs", "differ"))
-		}
-		return fmt.Sprintf("healing, %d of %s done%s%s", s.HealedDays, text.Plural(s.ToHeal, "day"), still, left)
+		return fmt.Sprintf("healing, %d of %s done%s", s.HealedDays, text.Plural(s.ToHeal, "day"), left)
 	case s.Suspects == 0:
 		return asked
 	case time.Until(s.SettlesAt) > 0:

@@ -94,17 +94,17 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		{Source: "waiting", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: soon, ExpectedLeft: status.Seconds(140 * time.Second)},
 		{Source: "again", Steps: 24, Asked: 24, Suspects: 3, SettlesAt: time.Now()},
 		{Source: "healing", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, ExpectedLeft: status.Seconds(10 * time.Minute)},
-		{Source: "in vain", Steps: 24, Asked: 24, Suspects: 398, ToHeal: 398, HealedDays: 12, StillDiffer: 3, ExpectedLeft: status.Seconds(10 * time.Minute)},
-		{Source: "at its end", Steps: 24, Asked: 24, Suspects: 2, ToHeal: 2, HealedDays: 2, StillDiffer: 1},
+		{Source: "at its end", Steps: 24, Asked: 24, Suspects: 2, ToHeal: 2, HealedDays: 2},
 		{Source: "gained", Backfill: &status.Progress{Walk: sinks.WalkBackfill, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: status.Seconds(5 * time.Second)}},
+		{Source: "left", Backfill: &status.Progress{Walk: sinks.WalkFull, Rows: 400, TotalRows: 2400, RequestsLeft: 10, ExpectedLeft: status.Seconds(5 * time.Second)}},
 		{Source: "ended", Steps: 24, Asked: 24, State: status.StateRunning},
 	}}
 	want := []string{
 		"asking: 12 of 240 questions, 7 min left", "differing: 12 of 24 questions, 24 s left, 1 day differs",
 		"waiting: 3 days differ, asked again in 2 min", "again: 3 days differ, asked again now",
 		"healing: healing, 12 of 398 days done, 10 min left",
-		"in vain: healing, 12 of 398 days done, 3 differ still, 10 min left", "at its end: healing, 2 of 2 days done, 1 differs still",
-		"gained: first the backfill: 400 of 2,400 rows, 5 s left, 10 requests",
+		"at its end: healing, 2 of 2 days done",
+		"gained: first the backfill: 400 of 2,400 rows, 5 s left, 10 requests", "left: full resync: 400 of 2,400 rows, 5 s left, 10 requests",
 	}
 	var out strings.Builder
 	p := &progress{out: &out}

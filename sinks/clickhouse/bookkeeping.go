@@ -47,7 +47,8 @@ var (
 		{Name: "business_id"}, {Name: "source"}, {Name: "location_id"}, {Name: "day", Kind: sinks.Day}, {Name: "subject"},
 		{Name: "verdict"}, {Name: "differences.figure", Depth: 1}, {Name: "differences.service", Depth: 1},
 		{Name: "differences.mirror", Depth: 1}, {Name: "order_ids", Depth: 1}, {Name: "requests", Kind: sinks.Int},
-		{Name: "reason"}, {Name: "healing_tried", Kind: sinks.Bool}, {Name: "asked_at", Kind: sinks.Instant},
+		{Name: "reason"}, {Name: "healing_tried", Kind: sinks.Bool}, {Name: "found_version", Kind: sinks.Int},
+		{Name: "asked_at", Kind: sinks.Instant},
 	}}
 )
 
@@ -235,7 +236,7 @@ func appendVerdict(b *sinks.Batch, c *sinks.Commit, v sinks.Verdict) error {
 		figures, service, mirror = append(figures, d.Figure), append(service, d.Service), append(mirror, d.Mirror)
 	}
 	return appendRow(b, c.Business, c.Source, v.Location, day.Unix()/secondsPerDay, v.Subject,
-		v.Verdict, figures, service, mirror, v.OrderIDs, v.Requests, v.Reason, v.HealingTried, v.AskedAt)
+		v.Verdict, figures, service, mirror, v.OrderIDs, v.Requests, v.Reason, v.HealingTried, v.FoundVersion, v.AskedAt)
 }
 
 const secondsPerDay = 24 * 60 * 60

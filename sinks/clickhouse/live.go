@@ -81,9 +81,6 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if q.Prefix != "" {
 		conditions = append(conditions, "startsWith(id, "+schema.Literal(q.Prefix)+")")
 	}
-	if q.RefundDay != "" {
-		conditions = append(conditions, "arrayExists(at -> toDate32(at, 'Europe/Bucharest') = toDate32("+schema.Literal(q.RefundDay)+"), `refunds.at`)")
-	}
 	if len(q.NotStatus) > 0 {
 		conditions = append(conditions, "status NOT IN ("+literals(q.NotStatus)+")")
 	}

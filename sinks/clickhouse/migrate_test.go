@@ -190,14 +190,15 @@ func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
 	}
 }
 
-// TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid: a day that was only compared is
-// healed by the next turn, whichever program stored that.
-func TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid(t *testing.T) {
+// TestVerdictsStoredBeforeAreHealedInTwoSteps: that a healing was tried had another meaning when
+// they were stored, with its column or before there was one.
+func TestVerdictsStoredBeforeAreHealedInTwoSteps(t *testing.T) {
 	s, database := migratedAnew(t, clickhouse.Options{})
 	conn := enginetest.Conn(t, "default")
 	raw := "`" + database + "_raw`."
 	for _, sql := range []string{
 		"ALTER TABLE " + raw + "proofs DROP COLUMN healing_tried",
+		"ALTER TABLE " + raw + "proofs DROP COLUMN found_version",
 		"INSERT INTO " + raw + `proofs (business_id, source, day, subject, verdict, reason) VALUES
 ('b', 's', '2026-03-26', 'daily', 'drift', 'not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn'),
 ('b', 's', '2026-03-27', 'daily', 'drift', 'its healing failed: the service did not answer'),
@@ -221,7 +222,7 @@ func TestVerdictsStoredBeforeTheirFlagKeepWhatTheirReasonSaid(t *testing.T) {
 		for _, v := range verdicts {
 			tried[v.Day] = v.HealingTried
 		}
-		if diff := cmp.Diff(map[string]bool{"2026-03-26": false, "2026-03-27": true, "2026-03-28": false, "2026-03-29": true}, tried); diff != "" {
+		if diff := cmp.Diff(map[string]bool{"2026-03-26": false, "2026-03-27": false, "2026-03-28": false, "2026-03-29": false}, tried); diff != "" {
 			t.Errorf("healing was tried, %s (-want +got):\n%s", when, diff)
 		}
 		if err := conn.Exec(t.Context(), "OPTIMIZE TABLE "+raw+"proofs FINAL"); err != nil {

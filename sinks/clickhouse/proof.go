@@ -170,7 +170,8 @@ SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_order
 func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []sinks.DayFigures, unknownUntil string, err error) {
 	err = r.warehouse.Rows(longStatement(ctx), r.removedRefunds(q), func(rows driver.Rows) error {
 		var day, figure, amount, until string
-		if err := rows.Scan(&day, &figure, &amount, &until); err != nil {
+		var ids []string
+		if err := rows.Scan(&day, &figure, &amount, &until, &ids); err != nil {
 			return err
 		}
 		if day == "" {
@@ -180,7 +181,10 @@ func (r *reader) RemovedRefunds(ctx context.Context, q sinks.DayQuery) (days []s
 		if len(days) == 0 || days[len(days)-1].Day != day {
 			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
 		}
-		days[len(days)-1].Figures[figure] = amount
+		of := &days[len(days)-1]
+		if of.Figures[figure] = amount; figure != sinks.UnseenRefunds {
+			of.IDs = append(of.IDs, ids...)
+		}
 		return nil
 	})
 	if err != nil {
@@ -195,10 +199,11 @@ func (r *reader) removedRefunds(q sinks.DayQuery) string {
 	if q.Location != "" {
 		conditions = append(conditions, "location_id IN ("+schema.Literal(q.Location)+", '')")
 	}
-	return fmt.Sprintf(`SELECT day, figure, toDecimalString(sum(amount), 2), toString(max(removed))
+	return fmt.Sprintf(`SELECT day, figure, toDecimalString(sum(amount), 2), toString(max(removed)), groupUniqArray(%[7]d)(id)
 FROM
 (
     SELECT
+        id,
         _delete_reason,
         toDate32(toTimeZone(coalesce(_deleted_at, _tombstone_updated_at, _fetched_at), 'Europe/Bucharest')) AS removed,
         toDate32(toTimeZone(ifNull(updated_at, created_at), 'Europe/Bucharest')) AS known,
@@ -222,13 +227,13 @@ FROM
 )
 WHERE if(day = '', _delete_reason != 'unpaid', day BETWEEN %[4]s AND %[5]s)
 GROUP BY day, figure
-ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To), sinks.UnseenRefunds)
+ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To), sinks.UnseenRefunds, sinks.MostRemoved)
 }
 
 // Verdicts implements [sinks.Sink].
 func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
 	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
-    order_ids, requests, reason, healing_tried, asked_at
+    order_ids, requests, reason, healing_tried, found_version, asked_at
 FROM ` + r.warehouse.Table("proofs") + ` FINAL
 WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
     AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
@@ -250,7 +255,7 @@ func scanVerdict(rows driver.Rows) (sinks.Verdict, error) {
 	var figures, service, mirror []string
 	var requests int64
 	var asked time.Time
-	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &v.HealingTried, &asked)
+	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &v.HealingTried, &v.FoundVersion, &asked)
 	if err != nil {
 		return v, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,12 +68,6 @@ func testSalesDays(t *testing.T, h Harness) {
 	expectFigures(t, s.SalesDays, narrow, day1("2026-03-29", "refunds", "7.30"), day1("2026-03-30", "refunds", "0.40"))
 	narrow.Business = "biz-2"
 	expectFigures(t, s.SalesDays, narrow)
-	for day, id := range map[string]string{"2026-03-28": "a", "2026-03-30": "a", "2026-10-25": "late", "2027-01-01": "late", "2026-03-27": ""} {
-		rows, err := s.Live(within(t), sinks.LiveQuery{Table: "sales_orders", Business: business, RefundDay: day})
-		if err != nil || len(rows) != min(len(id), 1) || id != "" && rows[0].ID != id {
-			t.Errorf("orders with a refund on %s: %v, want %q: %v", day, rows, id, err)
-		}
-	}
 }
 
 // testSalesProducts adds up lines: of one product under two names, of two names
@@ -131,7 +126,7 @@ func expectFigures(t *testing.T, ask func(context.Context, sinks.DayQuery) ([]si
 	var got []sinks.DayFigures
 	for _, d := range answer {
 		maps.DeleteFunc(d.Figures, func(_, amount string) bool { return rat(amount).Sign() == 0 })
-		if len(d.Figures) > 0 {
+		if slices.Sort(d.IDs); len(d.Figures) > 0 {
 			got = append(got, d)
 		}
 	}
@@ -268,18 +263,22 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		days, until, err = s.RemovedRefunds(ctx, q)
 		return days, err
 	}
+	of := func(d sinks.DayFigures, ids ...string) sinks.DayFigures {
+		d.IDs = ids
+		return d
+	}
 	for name, c := range map[string]struct {
 		q     sinks.DayQuery
 		until string
 		want  []sinks.DayFigures
 	}{
-		"all": {year, "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"),
+		"all": {year, "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone"), of(day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"), "cancelled", "elsewhere", "gone"),
 			day1("2026-11-20", sinks.UnseenRefunds, "15.50"), day1("2026-11-21", sinks.UnseenRefunds, "23.00")}},
-		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50")}},
-		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "cancelled", "64.00")}},
-		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00")}},
-		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00")}},
-		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{day1("2026-03-29", "cancelled", "64.00")}},
+		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"), "cancelled", "elsewhere", "gone")}},
+		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "cancelled", "64.00"), "elsewhere")}},
+		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00"), "cancelled", "gone")}},
+		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone")}},
+		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "cancelled", "64.00"), "elsewhere")}},
 		"another business": {sinks.DayQuery{Business: "biz-2", From: "2026-01-01", To: "2026-12-31"}, "", nil},
 	} {
 		if expectFigures(t, refunds, c.q, c.want...); until != c.until {

@@ -29,7 +29,13 @@ type debt struct {
 	Once []string `json:"once,omitempty"`
 	// Gained: rows of a location are still to come.
 	Gained bool `json:"gained,omitempty"`
+	// Doubted is when [List.Owe] made it, last.
+	Doubted time.Time `json:"doubted,omitzero"`
 }
+
+// doubtedAgain is how long the rows are not doubted again: a full resync a day is the most that
+// doubts cost.
+const doubtedAgain = 20 * time.Hour
 
 // NoteKey compares the locations with those that the rows were walked for. When they are
 // others, a full resync is owed. One under way does not count, since it may have passed by
@@ -59,17 +65,17 @@ func more(was, now []string) bool {
 	return slices.ContainsFunc(now, func(l string) bool { return !slices.Contains(was, l) })
 }
 
-// Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt.
-// One under way begins anew. The locations stay those that the rows were walked for, so that
-// NoteKey still finds a change of them.
+// Owe has the list make a full resync as soon as the budget allows, since its rows are in doubt;
+// one in [doubtedAgain], and none where one is owed. One under way begins anew. The locations stay
+// those that the rows were walked for, so that NoteKey still finds a change of them.
 func (st *List) Owe(ctx context.Context) error {
 	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
 		p := st.state.read()
-		now := p.debt
-		if p.indebted() {
+		now, at := p.debt, st.Source.WallClock().UTC()
+		if ago := at.Sub(now.Doubted); p.indebted() || 0 <= ago && ago < doubtedAgain {
 			return nil
 		}
-		now.Gained = p.awaits()
+		now.Gained, now.Doubted = p.awaits(), at
 		return st.owe(ctx, now)
 	})
 }

@@ -122,6 +122,15 @@ func (st *List) WalkAgain(ctx context.Context) error {
 	}
 }
 
+// LastResync is the first version of the last full resync that has come to its end, 0 for none,
+// and while one is under way or owed.
+func (st *List) LastResync() uint64 {
+	if p := st.state.read(); p.full.Done && !p.indebted() {
+		return p.full.FirstVersion
+	}
+	return 0
+}
+
 // Held is the sweep that waits for a person, nil for none.
 func (st *List) Held() *status.SweepHeld {
 	p := st.state.read().full.phase

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
@@ -197,23 +196,6 @@ func (st *Stream) WantedLocations(key Identity) []string {
 		}
 	}
 	return known
-}
-
-// Open are those of some locations that the service answers for.
-func (st *Stream) Open(locations []string) []string {
-	closed := st.Source.Identity().Inactive
-	return slices.DeleteFunc(locations, func(l string) bool { return slices.Contains(closed, l) })
-}
-
-// UnlessClosed forgives that a location which is not active any more is refused:
-// its list is then empty.
-func (st *Stream) UnlessClosed(location string, err error) error {
-	closed := slices.Contains(st.Source.Identity().Inactive, location)
-	if closed && (api.IsLocationForbidden(err) || api.IsNotFound(err)) {
-		st.Source.Log.Debug("a location is closed", "stream", st.Def.Name, "location", location, "err", err)
-		return nil
-	}
-	return err
 }
 
 // Exclusive runs f with a slot held.

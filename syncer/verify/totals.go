@@ -5,15 +5,14 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/syncer/reconcile"
-	"github.com/larder-sync/larder/syncer/totals"
+	"github.com/larder-sync/larder/syncer/proof"
 )
 
 // totalsKind verifies a stream of the service's own totals: the days that were asked for are
 // asked for again, in the longest ranges that the service answers.
 type totalsKind struct {
 	*verification
-	totals *reconcile.Proofs
+	totals *proof.Totals
 }
 
 func (k *totalsKind) compare(ctx context.Context) (rows uint64, err error) {
@@ -33,7 +32,7 @@ func (k *totalsKind) compare(ctx context.Context) (rows uint64, err error) {
 
 // compareSpan compares the lines of one range of days. A day with a line that cannot be told
 // apart keeps the lines it had.
-func (k *totalsKind) compareSpan(ctx context.Context, sp totals.Span) (rows uint64, err error) {
+func (k *totalsKind) compareSpan(ctx context.Context, sp proof.Span) (rows uint64, err error) {
 	if k.totals.NotAskedFor(sp.Location) {
 		return 0, nil
 	}
@@ -42,8 +41,8 @@ func (k *totalsKind) compareSpan(ctx context.Context, sp totals.Span) (rows uint
 		return 0, err
 	}
 	k.took(len(lines.answers), 0)
-	at := func(day types.Date) totals.Span { return totals.Span{From: day, To: day, Location: sp.Location} }
-	if err := k.compareRows(ctx, lines.answers, func(id string) totals.Span { return at(lines.days[id]) }); err != nil {
+	at := func(day types.Date) proof.Span { return proof.Span{From: day, To: day, Location: sp.Location} }
+	if err := k.compareRows(ctx, lines.answers, func(id string) proof.Span { return at(lines.days[id]) }); err != nil {
 		return 0, err
 	}
 	for _, month := range months(sp) { // ids begin with their day
@@ -62,7 +61,7 @@ func (k *totalsKind) compareSpan(ctx context.Context, sp totals.Span) (rows uint
 }
 
 // months are the months of a span, as "2006-01-".
-func months(sp totals.Span) []string {
+func months(sp proof.Span) []string {
 	var all []string
 	for _, day := range sp.Days() {
 		if month := string(day[:len("2006-01-")]); !slices.Contains(all, month) {
@@ -81,7 +80,7 @@ type lines struct {
 
 // askSpan asks for a span. Lines of other days than were asked for are in
 // quarantine, and days without anything need not be stored.
-func (k *totalsKind) askSpan(ctx context.Context, sp totals.Span) (lines, error) {
+func (k *totalsKind) askSpan(ctx context.Context, sp proof.Span) (lines, error) {
 	st := k.totals
 	l := lines{answers: map[string]answer{}, days: map[string]types.Date{}, unplaced: map[types.Date]bool{}}
 	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
@@ -89,7 +88,7 @@ func (k *totalsKind) askSpan(ctx context.Context, sp totals.Span) (lines, error)
 		return l, err
 	}
 	wanted := slices.Contains(st.Asked(), sp.Location)
-	for i, row := range totals.PlaceRows(r.Rows, st.Def.LinesMayVanish) {
+	for i, row := range proof.PlaceRows(r.Rows, st.Def.LinesMayVanish) {
 		if !sp.Covers(row.Date) || row.Unplaced {
 			l.unplaced[row.Date] = true
 			continue
@@ -107,13 +106,13 @@ func (k *totalsKind) askSpan(ctx context.Context, sp totals.Span) (lines, error)
 // ask asks for the days of the suspects anew.
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers := map[string]answer{}
-	places := make([]totals.Span, len(all))
+	places := make([]proof.Span, len(all))
 	wanted := map[string]bool{}
 	for i, s := range all {
 		places[i], wanted[s.id] = s.place, true
 		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(s.place.Location)}
 	}
-	for _, sp := range totals.Covering(places) {
+	for _, sp := range proof.Covering(places) {
 		if k.totals.NotAskedFor(sp.Location) {
 			continue
 		}

@@ -15,11 +15,10 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/reconcile"
+	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/stream"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // errNotFilled means that there is nothing to compare with yet.
@@ -69,9 +68,9 @@ type kind interface {
 // suspect is a row that differed.
 type suspect struct {
 	id    string
-	place totals.Span // the day and location of a line of totals
-	last  answer      // what the API said last, the JSON of tombstones only
-	hash  uint64      // of the meaning of its JSON
+	place proof.Span // the day and location of a line of totals
+	last  answer     // what the API said last, the JSON of tombstones only
+	hash  uint64     // of the meaning of its JSON
 }
 
 // answer is what the API says of one row: a live row, a tombstone, or nothing.
@@ -117,7 +116,7 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 	switch f := f.(type) {
 	case *list.List:
 		v.kind, v.filled = &listKind{v, f}, f.Filled()
-	case *reconcile.Proofs:
+	case *proof.Totals:
 		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f}, f.Filled(), hintTotals, p.limits.lines
 	case *replace.Stream:
 		if v.kind = (&wholeKind{v, f}); f.Ask == nil {
@@ -226,7 +225,7 @@ func (v *verification) unfilled(ctx context.Context) error {
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
 // is how they lie in the warehouse.
-func (v *verification) compareRows(ctx context.Context, rows map[string]answer, place func(id string) totals.Span) error {
+func (v *verification) compareRows(ctx context.Context, rows map[string]answer, place func(id string) proof.Span) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
 		stored, err := v.storedRows(ctx, ids)
 		if err != nil {
@@ -243,10 +242,10 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]answer, 
 }
 
 // nowhere is the place of rows that are found by their id.
-func nowhere(string) totals.Span { return totals.Span{} }
+func nowhere(string) proof.Span { return proof.Span{} }
 
 // suspect notes a row to compare again, as many as there is room for.
-func (v *verification) suspect(id string, place totals.Span) *suspect {
+func (v *verification) suspect(id string, place proof.Span) *suspect {
 	s := v.suspects[id]
 	if s != nil {
 		return s
@@ -347,7 +346,7 @@ func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, shown func
 		}
 		for _, r := range rows {
 			if !shown(r.ID) {
-				v.suspect(r.ID, totals.Span{})
+				v.suspect(r.ID, proof.Span{})
 			}
 		}
 	}

@@ -66,9 +66,6 @@ func (r *stored) selected(q sinks.LiveQuery) bool {
 	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
 		return false
 	}
-	if q.RefundDay != "" && !r.refundedOn(q.RefundDay) {
-		return false
-	}
 	if len(q.NotStatus) > 0 && slices.ContainsFunc(q.NotStatus, func(s string) bool { return string(r.columns()["status"]) == strconv.Quote(s) }) {
 		return false
 	}

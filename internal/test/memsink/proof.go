@@ -28,7 +28,7 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 	}
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
-	sums := map[dayLine]amounts{}
+	sums, ids := map[dayLine]amounts{}, map[string][]string{}
 	whose := sinks.LiveQuery{Source: q.Source, Locations: q.Locations, Except: q.Except}
 	for key, r := range s.store.tables[orders] {
 		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || !r.Deleted || r.Reason == "no_access" || !r.of(whose) {
@@ -48,14 +48,18 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 			if q.From <= part.day && part.day <= q.To {
 				for figure, amount := range part.amounts {
 					if figure == "refunds" {
-						figure = r.Reason
+						figure, ids[part.day] = r.Reason, append(ids[part.day], r.ID)
 					}
 					sums[part.dayLine] = sums[part.dayLine].plus(amounts{figure: amount})
 				}
 			}
 		}
 	}
-	return figures(sums), unknownUntil, nil
+	days = figures(sums)
+	for i := range days {
+		days[i].IDs = slices.Compact(slices.Sorted(slices.Values(ids[days[i].Day])))
+	}
+	return days, unknownUntil, nil
 }
 
 // sums are the answers to what was asked since the orders changed last.
@@ -111,11 +115,6 @@ func (r *stored) counts() *sale {
 		r.sale = newSale(dateOf(r.Day), r.columns())
 	}
 	return r.sale
-}
-
-// refundedOn is true when the order has a refund of a day.
-func (r *stored) refundedOn(day string) bool {
-	return slices.ContainsFunc(r.counts().totals, func(s share) bool { return s.day == day && s.amounts["refunds"] != nil })
 }
 
 func figures(sums map[dayLine]amounts) []sinks.DayFigures {

@@ -1,4 +1,4 @@
-package totals
+package proof
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package reconcile
+package proof
 
 import (
 	"context"
@@ -11,48 +11,58 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/stream"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
 // compared with what the service reports. Both sides move, so a day is bracketed: the
 // orders are walked to the end and added up, the service is asked, and they are walked
 // and added up once more. A day that equals the service's on either side is proven. One
-// that moved in between is unsettled. One that is unchanged but unequal is only suspected,
-// since a change may show up to two minutes after its stamp. It differs when a second
-// bracket, after that time, shows the same difference (settle.go).
+// that moved in between is unsettled. One that is unchanged but unequal differs, as far as one
+// can see: a change may show up to two minutes after its stamp. So it is a drift only when a
+// second bracket, after that time, shows the same difference (settle.go).
 
 // DayProof is what a bracket found about one day.
 type DayProof struct {
 	Day      types.Date
 	Location string // empty: all locations of the source together
-	// Verdict is empty for a suspect.
+	// Verdict is empty for a day that differs, as far as one bracket can show.
 	Verdict string
 	Reason  string
-	// explained is what api.md leaves open that a suspect may differ by; empty for nothing.
+	// explained is the refunds that api.md leaves open, by which a day differs; empty for none.
 	explained string
-	// Passing: it is unproven since nobody answered, which says nothing about it.
+	removed   []string // orders whose refunds are its difference: each has to be asked for
+	asked     []string // those that were
+	// Passing: what was found before stands. Nobody answered, or it is to be asked again.
 	Passing     bool
 	differences []sinks.Difference
+	gap         gap
 	ids         []string
 	sum         uint64 // of the figures of both sides
-	orders      uint64 // the larger of the two counts
+	verdictHash uint64 // of a day that differs: hash of what its verdict reports
+	isNew       bool   // its verdict says something new
 	requests    uint64
 	at          time.Time // by the service's clock
 	Found       time.Time // by this machine's
-	notHealed   NotHealed // why it was not healed
-	tried       bool      // it was healed, and differs, or is left to the next deep run
-	cut         bool      // its healing has not come to an end
+	first       time.Time // when the first look found it
 }
 
-func (p DayProof) key() string { return totals.DayKey(p.Day, p.Location) }
+// gap is what is known of a difference, as long as it is the same.
+type gap struct {
+	hash     uint64 // 0 for none
+	found    uint64 // the version clock when it was found
+	since    uint64 // and when the day was found to differ, by other figures perhaps
+	fetched  bool   // fetching the day's orders anew did not help
+	resynced bool   // a full resync that began after the day was found to differ did not help
+}
 
-func (p DayProof) suspect() bool { return p.Verdict == "" }
+func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
+
+func (p DayProof) differs() bool { return p.Verdict == "" }
 
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {
-	totals *Proofs
+	totals *Totals
 	Found  []DayProof
 	// silent: there is nothing to compare with yet, and nothing to be said of it.
 	silent bool
@@ -60,10 +70,9 @@ type bracket struct {
 	broken error // why the orders could not be brought up to date, or added up
 }
 
-// NewBracket begins with a walk. Without compare the service is asked all the same,
-// and nothing is compared.
-func (st *Proofs) NewBracket(ctx context.Context, compare bool) *bracket {
-	b := &bracket{totals: st, silent: !compare || st.NotComparable() != nil}
+// NewBracket begins with a walk.
+func (st *Totals) NewBracket(ctx context.Context, deep bool) *bracket {
+	b := &bracket{totals: st, deep: deep, silent: st.NotComparable() != nil}
 	b.walk(ctx)
 	return b
 }
@@ -73,8 +82,8 @@ var ErrIncomparable = errors.New("not compared")
 
 // NotComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (st *Proofs) NotComparable() error {
-	orders := st.beside.Orders
+func (st *Totals) NotComparable() error {
+	orders := st.shared.Orders
 	switch {
 	case orders.Off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
@@ -102,33 +111,28 @@ func (b *bracket) await(ctx context.Context) error {
 	return b.totals.Source.Lanes.AwaitDeep(ctx)
 }
 
-// Asker asks for a span in the bracket's own lane.
-func (b *bracket) Asker() func(context.Context, totals.Span) error {
-	return func(ctx context.Context, sp totals.Span) error { return b.ask(ctx, b.lane(), sp) }
-}
-
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
 	if b.silent || b.broken != nil {
 		return
 	}
-	orders := b.totals.beside.Orders
-	if err := orders.CatchUpNow(ctx); err != nil {
+	if err := b.totals.shared.Orders.CatchUpNow(ctx); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }
 
-// ask asks for a span, stores what it brings and compares it. The caller holds the
+// Ask asks for a span, stores what it brings and compares it. The caller holds the
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
-func (b *bracket) ask(ctx context.Context, lane *api.Client, sp totals.Span) error {
-	if b.totals.NotAskedFor(sp.Location) {
+func (b *bracket) Ask(ctx context.Context, sp Span) error {
+	st := b.totals
+	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
 	before := b.compute(ctx, sp)
-	answer, err := b.totals.AskAndStore(ctx, lane, sp)
+	answer, err := st.askAndStore(ctx, b.lane(), sp)
 	if err != nil {
-		b.unproven(sp, err)
+		b.all(sp, DayProof{Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
 	}
 	b.walk(ctx)
@@ -136,48 +140,40 @@ func (b *bracket) ask(ctx context.Context, lane *api.Client, sp totals.Span) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	switch {
-	case b.silent:
-	case b.broken != nil:
-		b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: b.broken.Error(), Passing: true, at: answer.At})
-	default:
-		if err := b.judge(ctx, sp, answer, before, after); err != nil {
-			b.broken = err
-			b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: err.Error(), Passing: true, at: answer.At})
-		}
+	if b.broken == nil && !b.silent {
+		b.broken = b.judge(ctx, sp, answer, before, after)
+	}
+	if b.broken != nil {
+		b.all(sp, DayProof{Reason: b.broken.Error(), Passing: true, at: answer.At})
 	}
 	return nil
 }
 
 // compute adds up the mirrored orders of a span.
-func (b *bracket) compute(ctx context.Context, sp totals.Span) map[types.Date]dayFigures {
+func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigures {
 	if b.silent || b.broken != nil {
 		return nil
 	}
 	st := b.totals
-	sink, q := st.Source.Sink, st.dayQuery(sp)
-	add := sink.SalesDays
+	add := st.Source.Sink.SalesDays
 	if st.Def.LinesMayVanish {
-		add = sink.SalesProducts
+		add = st.Source.Sink.SalesProducts
 	}
-	all, err := add(ctx, q)
+	all, err := add(ctx, st.dayQuery(sp))
 	if err != nil {
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
 	}
 	days, err := mirrored(all)
-	if err != nil {
-		b.broken = err
-	}
+	b.broken = err
 	return days
 }
 
 // dayQuery selects the orders that the source answers for (see stream.Source.Scope).
-func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
-	s := st.Source
-	key := s.Identity()
+func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
+	key := st.Source.Identity()
 	var own sinks.LiveQuery
-	s.Scope(key, &own)
+	st.Source.Scope(key, &own)
 	return sinks.DayQuery{
 		Business: key.Business, From: string(sp.From), To: string(sp.To), Location: sp.Location,
 		Source: own.Source, Locations: own.Locations, Except: own.Except,
@@ -185,19 +181,23 @@ func (st *Proofs) dayQuery(sp totals.Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(ctx context.Context, sp totals.Span, answer totals.Report, before, after map[types.Date]dayFigures) error {
-	service, seed := b.totals.readReport(sp, answer.Rows), b.totals.record.seed
+func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, after map[types.Date]dayFigures) error {
+	st := b.totals
+	service := st.readReport(sp, answer.Rows)
 	var found []DayProof
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
-		p.sum = service[day].sumOf(seed) ^ rotated(after[day].sumOf(seed))
+		p.sum = service[day].sumOf(st.seed) ^ rotated(after[day].sumOf(st.seed))
+		if len(p.differences) > 0 {
+			p.gap = st.knownGap(p)
+		}
 		found = append(found, p)
 	}
-	if err := b.totals.explainRefunds(ctx, sp, found); err != nil {
+	if err := st.explainRefunds(ctx, sp, found); err != nil {
 		return err
 	}
-	if err := b.totals.reportTotals(ctx, sp, answer, service); err != nil {
+	if err := st.reportTotals(ctx, sp, answer, service); err != nil {
 		return err
 	}
 	b.Found = append(b.Found, found...)
@@ -207,8 +207,7 @@ func (b *bracket) judge(ctx context.Context, sp totals.Span, answer totals.Repor
 func rotated(sum uint64) uint64 { return sum<<1 | sum>>63 }
 
 // judgeDay compares what the service says with the mirror before and after.
-func judgeDay(service reported, before, after dayFigures) DayProof {
-	p := DayProof{orders: max(countOf(service.figures), countOf(after))}
+func judgeDay(service reported, before, after dayFigures) (p DayProof) {
 	if service.bad != "" {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
 		return p
@@ -227,37 +226,52 @@ func judgeDay(service reported, before, after dayFigures) DayProof {
 	return p
 }
 
-func countOf(f dayFigures) (n uint64) {
-	if _, err := fmt.Sscan(f.figureOr("orders"), &n); err != nil {
-		return 0
-	}
-	return n
-}
-
-// unproven notes that the days of a span could not be asked for.
-func (b *bracket) unproven(sp totals.Span, err error) {
+// all notes that every day of a span is unproven, for one reason.
+func (b *bracket) all(sp Span, p DayProof) {
 	if b.silent {
 		return
 	}
-	b.all(sp, DayProof{Verdict: sinks.VerdictUnproven, Reason: "the service was asked: " + err.Error(), Passing: !totals.Refuses(sp.Location, err), at: b.totals.Source.ServiceNow().UTC()})
-}
-
-// all notes one finding for every day of a span.
-func (b *bracket) all(sp totals.Span, p DayProof) {
 	for _, day := range sp.Days() {
-		p.Day, p.Location, p.requests = day, sp.Location, 1
+		p.Day, p.Location, p.Verdict, p.requests = day, sp.Location, sinks.VerdictUnproven, 1
 		b.Found = append(b.Found, p)
 	}
 }
 
-// doubtful are the days to look at once more: the suspects, and what was changed of
-// days that the turns do not ask for.
+// doubtful are the days to look at once more: those that differ, and what was changed of days
+// that the turns do not ask for.
 func (b *bracket) doubtful() []DayProof {
 	var all []DayProof
 	for _, p := range b.Found {
-		if p.suspect() || p.Verdict == sinks.VerdictUnsettled && !b.totals.Recent(p.Day) {
+		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.isRecent(p.Day) {
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// look brackets some spans, and leaves the stream's guard free between two of them. It fails
+// when there is nothing to compare with.
+func (st *Totals) look(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
+	if err := st.NotComparable(); err != nil {
+		return nil, err
+	}
+	b := st.NewBracket(ctx, deep)
+	for _, sp := range spans {
+		if err := b.await(ctx); err != nil {
+			return b.Found, err
+		}
+		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.Ask(ctx, sp) }); err != nil {
+			return b.Found, err
+		}
+	}
+	return b.Found, nil
+}
+
+// spansCovering returns the fewest ranges that cover the days.
+func spansCovering(days []DayProof) []Span {
+	places := make([]Span, len(days))
+	for i, p := range days {
+		places[i] = Span{From: p.Day, To: p.Day, Location: p.Location}
+	}
+	return Covering(places)
 }

@@ -1,4 +1,4 @@
-package reconcile
+package proof
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/totals"
+	"github.com/larder-sync/larder/syncer/list"
 )
 
-// A day may differ by what api.md leaves open (DESIGN §7). Such a day is explained, which is
-// as good as proven. How a service rounds is seen at once. A missing refund could have been
-// lost by the mirror too, so a day is explained by the refunds of removed orders only after
-// its healing did not help.
+// A day may differ by what api.md leaves open (DESIGN §7). Such a day is explained, which is as
+// good as proven. How a service rounds is seen at once. The refunds of removed orders that the mirror
+// has the values of explain a day once the service was asked for each of those orders. Other
+// refunds could have been lost by the mirror too, so a day is explained by those only after a full
+// resync did not help.
 
 // onlyRounding reports whether figures differ by no more than the gross of lines may, rounded
 // per line or per product: half of the last decimal for each line, and for the sum.
@@ -35,39 +36,44 @@ func onlyRounding(differences []sinks.Difference, mirror dayFigures) bool {
 	return true
 }
 
-// explainRefunds notes which suspects differ by the refunds of removed orders that the service
-// may still count. One that was explained so before, by as much, still is.
-func (st *Proofs) explainRefunds(ctx context.Context, sp totals.Span, found []DayProof) error {
-	var suspects []*DayProof
+// explainRefunds notes which days differ by the refunds of removed orders that the service may
+// still count. One that was explained so before, by as much, still is.
+func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof) error {
+	var refunds []*DayProof
 	for i := range found {
-		if p := &found[i]; p.suspect() && len(p.differences) == 1 && p.differences[0].Figure == "refunds" && gapOf(p.differences[0]).Sign() > 0 {
-			suspects = append(suspects, p)
+		if p := &found[i]; p.differs() && len(p.differences) == 1 && p.differences[0].Figure == "refunds" && gapOf(p.differences[0]).Sign() > 0 {
+			refunds = append(refunds, p)
 		}
 	}
-	if len(suspects) == 0 {
+	if len(refunds) == 0 {
 		return nil
 	}
 	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.dayQuery(sp))
 	if err != nil {
 		return fmt.Errorf("the refunds of removed orders could not be added up: %w", err)
 	}
-	removed := map[string]sinks.Figures{}
+	removed := map[string]sinks.DayFigures{}
 	for _, d := range days {
-		removed[d.Day] = d.Figures
+		removed[d.Day] = d
 	}
-	for _, p := range suspects {
+	for _, p := range refunds {
+		gap, of := gapOf(p.differences[0]), removed[string(p.Day)]
+		before, _ := st.verdictAbout(*p)
 		switch {
-		case addsUp(gapOf(p.differences[0]), removed[string(p.Day)]):
+		case addsUp(gap, of.Figures):
 			p.explained = "the service still counts refunds of orders that were removed since"
-		case mayAddUp(gapOf(p.differences[0]), removed[string(p.Day)]):
+			if len(of.IDs) <= list.AskFirst { // else a full resync asks for all that the service has
+				p.removed = of.IDs
+			}
+		case mayAddUp(gap, of.Figures):
 			p.explained = "the service may still count refunds that were made shortly before their orders were removed, which the mirror never had"
 		case string(p.Day) <= unknownUntil: // an order is not refunded after it was removed
 			p.explained = "the service may still count refunds of orders that were removed before the mirror had their values"
 		default:
 			continue
 		}
-		if st.record.explains(*p) {
-			p.Verdict, p.Reason, p.tried = sinks.VerdictExplained, p.explained, true
+		if before.verdict == sinks.VerdictExplained && before.gap.hash == p.gap.hash {
+			p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package reconcile
+package proof
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/totals"
 )
 
 // The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
@@ -57,7 +56,7 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[types.Date]*reported {
+func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = &reported{figures: dayFigures{}}
@@ -95,7 +94,7 @@ func (st *Proofs) readReport(sp totals.Span, raws [][]byte) map[types.Date]*repo
 
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
-func (st *Proofs) reportTotals(ctx context.Context, sp totals.Span, answer totals.Report, days map[types.Date]*reported) error {
+func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
 	stated := &reported{figures: dayFigures{}}
 	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
 		return nil
@@ -115,7 +114,7 @@ func (st *Proofs) reportTotals(ctx context.Context, sp totals.Span, answer total
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	if in.Drifted(items, totals.DayKey(sp.From, sp.Location), answer.At); in.Empty() {
+	if in.Drifted(items, DayKey(sp.From, sp.Location), answer.At); in.Empty() {
 		return nil
 	}
 	return st.Writer.Store(ctx, in)
@@ -346,17 +345,12 @@ func lineFigure(name string) (line, figure string) {
 	return name[:at], name[at+len(": "):]
 }
 
-// sameGap is true when two comparisons show the same difference: figures may have
-// moved on both sides alike.
-func sameGap(a, b []sinks.Difference) bool { return maps.Equal(gaps(a), gaps(b)) }
-
-// gaps are service minus mirror, by figure.
-func gaps(all []sinks.Difference) map[string]string {
-	by := map[string]string{}
+// gapHash is a hash of service minus mirror, by figure: figures may move on both sides alike.
+func gapHash(seed maphash.Seed, all []sinks.Difference) (sum uint64) {
 	for _, d := range all {
-		by[d.Figure] = gapOf(d).RatString()
+		sum += maphash.Comparable(seed, [2]string{d.Figure, gapOf(d).RatString()})
 	}
-	return by
+	return sum | 1
 }
 
 // gapOf is service minus mirror; both are decimals, as [dayFigures] takes no others.

@@ -1,4 +1,4 @@
-package reconcile
+package proof
 
 import (
 	"errors"
@@ -125,15 +125,13 @@ type SourceReport struct {
 	Suspects  int       `json:"suspects"`
 	SettlesAt time.Time `json:"settles_at,omitzero"`
 	// ToHeal are the days that differ still and are being healed, HealedDays those of
-	// them that are done, whatever came of it; StillDiffer are those of them that differ
-	// all the same.
-	ToHeal      int `json:"to_heal"`
-	HealedDays  int `json:"healed_days"`
-	StillDiffer int `json:"still_differ"`
+	// them that are done, whatever came of it.
+	ToHeal     int `json:"to_heal"`
+	HealedDays int `json:"healed_days"`
 	// ExpectedLeft is until all is asked; after that until what differed is asked again;
 	// then until the days that differ still are healed.
 	ExpectedLeft status.Seconds `json:"expected_left_seconds"`
-	// Backfill is what is waited for before anything can be compared.
+	// Backfill is what is waited for: before anything can be compared, or the full resync that is owed.
 	Backfill *status.Progress `json:"backfill,omitempty"`
 
 	// Days are the days that have verdicts, and Locations how many have verdicts of their own.

@@ -1,0 +1,45 @@
+// Package proof stores the service's own totals day by day, and proves days by them: it
+// compares each figure with what the mirrored orders add up to, and heals a day that differs.
+//
+// What may live here: which days are asked for, what is found about them, and how a day is
+// healed. What may not: how orders are walked (package list), and when a turn comes (packages
+// schedule and syncer).
+//
+// A stream of totals is a [Totals]; what those of one source share is [Shared]. A pass of
+// larder reconcile is a [Pass].
+//
+// # States
+//
+// The backfill (fill.go) goes back in steps of 92 days to the first sale. Yesterday and today
+// are asked for at every turn, all days again in full resyncs (again.go), and the last 92 days,
+// of each location too, in deep runs (deep.go). A key that does not see all locations asks by
+// location, one that does for all of them together. Other locations than before begin the
+// backfill anew, and owe a deep run.
+//
+// A bracket (bracket.go) walks the orders before and after it asks for a day. The day is then
+// proven, explained, unsettled, unproven, or it differs. One that differs is looked at once more
+// minutes later (settle.go). If it shows the same difference its orders are fetched anew
+// (heal.go). If that does not help it is a drift, and the orders owe a full resync. A deep run
+// follows it. What is found about a day is a verdict in the warehouse (verdicts.go).
+//
+// # What holds
+//
+//   - A day is written only when it is not what was last written of it; a full resync writes
+//     every day.
+//   - A line that vanished from a day is removed, unless a line of that day cannot be told
+//     apart: it may be any.
+//   - A day is a drift only when two brackets, more than two minutes apart, show the same
+//     difference.
+//   - A row is removed by a healing only when the service answers 404 for it, and the key has
+//     its location.
+//   - A day that differs owes one full resync: one that began after it was found, and did not
+//     help, is not repeated until the day was right once. All days owe one in 20 hours at most.
+//   - Five days in a row that fetching their orders anew did not help end that for the run.
+//
+// # When something fails
+//
+// The backfill goes on from the step that was not durable; a full resync of the totals is made
+// anew. A day that could not be asked for is unproven, and what was found before stands. A day
+// whose orders cannot be fetched holds up no other: it owes a full resync, and the next turn tries
+// again. A deep run that was cut short is repeated before its turn.
+package proof

@@ -1,0 +1,296 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// backfill is where the walk from today back to the first sale stands.
+type backfill struct {
+	stored sinks.Checkpoint
+	at     position // that of stored
+	// settled: the end of the backfill has been compared with the first order.
+	settled bool
+}
+
+// position is how far back a stream of totals has been asked for.
+type position struct {
+	To     types.Date `json:"to"`     // last day of the next step
+	Empty  int        `json:"empty"`  // steps in a row without anything
+	Orders uint64     `json:"orders"` // counted so far
+	// First is the earliest day with orders so far, as the service reports it.
+	First types.Date `json:"first,omitempty"`
+	// Requests are those of the backfill so far.
+	Requests uint64 `json:"requests,omitempty"`
+	// Scope is what was asked for ([Totals.scope]).
+	Scope []string `json:"scope,omitempty"`
+}
+
+// count takes in a day, or a line of one, of a span.
+func (p *position) count(sp Span, r DayRow) {
+	p.Orders += r.Orders
+	if r.Orders > 0 && sp.Covers(r.Date) && (p.First == "" || r.Date < p.First) {
+		p.First = r.Date
+	}
+}
+
+// emptySteps in a row end the backfill: a year without a sale lies before the first one.
+const emptySteps = 4
+
+// counted reports whether Orders are all there are, as far as one can see: the backfill has
+// passed a step without a sale. Older sales beyond it leave the number open again until the
+// next one.
+func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
+
+// FirstDay is the oldest day the service takes (api.md, "Limits").
+const FirstDay = types.Date("1900-01-01")
+
+// ReadPosition reads how far back the totals have been asked for.
+func ReadPosition(text string) (position, error) {
+	var p position
+	if text == "" {
+		return p, nil
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return position{}, fmt.Errorf("stored position: %w", err)
+	}
+	return p, nil
+}
+
+// fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
+// was not durable. Only so many run at once in a process; the daily totals, of a few rows and
+// ahead of the rest, wait for none. The caller holds Filler.
+func (st *Totals) fill(ctx context.Context) error {
+	if st.Filled() {
+		return nil
+	}
+	if st.Def.Name != registry.Daily {
+		release, err := st.Source.LongTurn(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		for !st.Filled() {
+			if err := st.fillStep(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
+// step that is asked for again brings the same rows.
+func (st *Totals) fillStep(ctx context.Context) error {
+	st.mu.Lock()
+	cp, pos := st.back.stored, st.back.at
+	st.mu.Unlock()
+	if scope := st.scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
+		if err := st.beginFill(ctx, scope); err != nil {
+			return err
+		}
+		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
+		pos = position{To: st.shared.today(), Scope: scope}
+	}
+	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
+	if err != nil {
+		return err
+	}
+	pos.Empty++
+	for _, l := range st.Asked() {
+		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
+		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
+		if err != nil && !st.closed(l, err) {
+			return err
+		}
+	}
+	return st.endStep(ctx, cp, pos, from)
+}
+
+// beginFill prepares a backfill that begins anew: every day is written again, and the rows of
+// all locations together are removed where they are not asked for.
+func (st *Totals) beginFill(ctx context.Context, scope []string) error {
+	st.Begins(sinks.WalkTotals)
+	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+		st.mu.Lock()
+		clear(st.written)
+		st.back.settled = false
+		st.mu.Unlock()
+		if slices.Contains(scope, "") {
+			return nil
+		}
+		if err := st.removeTotalsOfAll(ctx); err != nil {
+			return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
+		}
+		return nil
+	})
+}
+
+// removeChunk is how many rows are read and removed at a time.
+const removeChunk = 1000
+
+// removeTotalsOfAll removes the rows of all locations together that the source wrote last. A
+// row that another source of the restaurant writes meanwhile stays: a tombstone's version is
+// just above that of the row that was read. The caller holds Guard.
+func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
+	ofAll := func(id string) bool { _, location := st.LocationOf(id); return location == "" }
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: removeChunk}
+	removed := 0
+	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
+		if err != nil {
+			return err
+		}
+		in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+		for _, r := range rows {
+			if ofAll(r.ID) {
+				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, st.Source.ServiceNow().UTC())
+			}
+		}
+		if err := st.storeUnlessEmpty(ctx, in); err != nil {
+			return err
+		}
+		removed += len(in.Commit.Tombstones)
+	}
+	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
+	for _, key := range st.Writer.Quarantined() {
+		if ofAll(key) { // they do not come again
+			in.Release(key)
+		}
+	}
+	if removed > 0 {
+		st.Source.Log.Info("the key does not see all locations: totals are asked for by location", "stream", st.Def.Name, "removed", removed)
+	}
+	return st.storeUnlessEmpty(ctx, in)
+}
+
+// fillSpan asks for one span of the backfill and stores what it brings. The caller holds Guard.
+func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, pos *position) error {
+	if st.NotAskedFor(sp.Location) {
+		return nil
+	}
+	in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
+	pos.Requests += answer.requests
+	if err != nil {
+		return err
+	}
+	cp.Pages++
+	brought := false
+	for _, r := range answer.days {
+		pos.count(sp, r)
+		brought = brought || st.Def.LinesMayVanish || !r.Empty()
+	}
+	if !brought {
+		in.CountPage()
+		return nil
+	}
+	pos.Empty = 0
+	if !in.Empty() {
+		cp.Rows += uint64(len(answer.days))
+	}
+	return st.storeUnlessEmpty(ctx, in)
+}
+
+// fillLane is the lane of the backfill. The days that tell how many orders there are go ahead
+// of the other backfills, whose forecast waits for them.
+func (st *Totals) fillLane() *api.Client {
+	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 {
+		return st.Source.Lanes.Reconcile
+	}
+	return st.Source.Lanes.Backfill
+}
+
+// endStep stores the position behind a step, and that the backfill has ended when nothing lies
+// before it.
+func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) (err error) {
+	if pos.To, err = calendar.AddDays(from, -1); err != nil {
+		return err
+	}
+	first, known, err := st.firstSale(ctx)
+	if err != nil {
+		return err
+	}
+	cp.Done = pos.To < FirstDay || known && pos.To < first || !known && pos.Empty >= emptySteps
+	text, err := json.Marshal(pos)
+	if err != nil {
+		return fmt.Errorf("position: %w", err)
+	}
+	cp.Position, cp.Business, cp.UpdatedAt = string(text), st.Source.Business(), time.Now()
+	var run *sinks.Run
+	if cp.Done {
+		run = &sinks.Run{
+			Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: cp.StartedAt, FinishedAt: time.Now(),
+			Requests: pos.Requests, Pages: cp.Pages, Rows: cp.Rows,
+		}
+	}
+	if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
+		return err
+	}
+	st.mu.Lock()
+	st.back.stored, st.back.at = cp, pos
+	st.mu.Unlock()
+	if cp.Done {
+		st.LogDone("backfill done", cp, "requests", pos.Requests)
+	}
+	return nil
+}
+
+// reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
+// has shown that there are older ones. It asks once in a process.
+func (st *Totals) reopen(ctx context.Context) error {
+	st.mu.Lock()
+	ended := st.back.stored.Done && !st.back.settled
+	st.mu.Unlock()
+	if !ended {
+		return nil
+	}
+	first, known, err := st.firstSale(ctx)
+	if err != nil || !known {
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.back.settled = true
+	if st.back.at.To >= max(first, FirstDay) {
+		st.back.stored.Done = false
+	}
+	return nil
+}
+
+// firstSale is the day of the first mirrored order, known once the orders' backfill has ended.
+// A restaurant without orders has no day to go back to.
+func (st *Totals) firstSale(ctx context.Context) (day types.Date, known bool, err error) {
+	orders := st.shared.Orders
+	if orders.Off() || !orders.Filled() {
+		return "", false, nil
+	}
+	if day, err = st.shared.firstDay(ctx); day == "" {
+		day = "9999-12-31"
+	}
+	return day, err == nil, err
+}
+
+// backProgress is how far back the daily totals have been asked for; how far they go is known
+// once the first order is.
+func (st *Totals) backProgress() *status.Progress {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	cp := st.back.stored
+	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+	if t, err := time.Parse(time.DateOnly, string(st.back.at.To)); err == nil {
+		p.Reached = t.AddDate(0, 0, 1)
+	}
+	return p
+}

@@ -1,0 +1,254 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// Healing walks the orders of a day that differs in range mode, tombstones included, and writes
+// every row again. What is live on that day in the mirror below the version with which that
+// began was not shown by the service: it is asked for one by one, and removed when the answer
+// is 404. Refunds count on the day they were made, and belong to orders of other days: what is
+// lost of those comes with a full resync. Only the removed orders that explain a day are asked for.
+
+// walkHeal names healing in runs and metrics. It has no checkpoint: the next run begins anew.
+const walkHeal = "heal"
+
+// heal is the healing of one day.
+type heal struct {
+	orders *list.List
+	rows   *mapping.Comparer
+	day    types.Date
+	first  uint64   // rows below it were not shown
+	ids    []string // of orders that were not what the service says, up to mostIDs
+	run    sinks.Run
+}
+
+// fetched is when the orders of a day were fetched last, and those of them that were wrong.
+type fetched struct {
+	at  time.Time // by this machine's steady clock
+	ids []string
+}
+
+// wrong returns the orders of a day that were wrong when it was fetched. Where none was, it returns
+// those of the days that were fetched since first: one that had moved is right by the time its own
+// day is fetched. The caller holds healing.
+func (d *Shared) wrong(day types.Date, first time.Time) []string {
+	ids := d.fetched[day].ids
+	if len(ids) == 0 {
+		for _, f := range d.fetched {
+			if f.at.After(first) {
+				ids = append(ids, f.ids...)
+			}
+		}
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	return ids[:min(len(ids), mostIDs)]
+}
+
+// FetchDay writes the orders of a day again, and removes those that the service does not have any
+// more. It asks for removed orders, too, which live again when the service has them. It returns
+// the orders that were not what the service says, and how many requests it took.
+func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (ids []string, requests uint64, err error) {
+	s := st.Source
+	h := &heal{
+		orders: st.shared.Orders, rows: st.shared.Orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
+		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
+	}
+	err = h.walk(ctx)
+	for _, id := range removed {
+		if err == nil {
+			err = h.askFor(ctx, sinks.LiveRow{ID: id})
+		}
+	}
+	h.ended(ctx, err)
+	return h.ids, h.run.Requests, err
+}
+
+// walk writes the day's orders again and removes what the service does not have. Locations that
+// the configuration names are walked one by one.
+func (h *heal) walk(ctx context.Context) error {
+	locations := h.orders.Source.OnlyLocations
+	if len(locations) == 0 {
+		locations = []string{""}
+	}
+	for _, l := range locations {
+		err := h.walkOf(ctx, l)
+		if err != nil && !refuses(l, err) { // of a location that is refused, nothing is known
+			return fmt.Errorf("walk the orders of %s: %w", h.day, err)
+		}
+	}
+	return h.vanished(ctx)
+}
+
+func (h *heal) walkOf(ctx context.Context, location string) error {
+	s := h.orders.Source
+	q := api.ListQuery{From: h.day, To: h.day, IncludeDeleted: true, LocationID: location, Limit: api.PageLimit}
+	first := s.Versions.Take(api.PageLimit)
+	for page, err := range api.SalesOrders.Pages(ctx, s.Lanes.Reconcile, q) {
+		h.run.Requests++
+		if err != nil {
+			return err
+		}
+		h.run.Pages++
+		if err := h.take(ctx, page, first); err != nil {
+			return err
+		}
+		first = s.Versions.Take(api.PageLimit)
+	}
+	return nil
+}
+
+// take writes a page, and notes what differs from what is stored.
+func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
+	st := h.orders
+	var ids []string
+	for _, raw := range page.Rows {
+		id, _ := h.rows.Read(raw)
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	stored, err := h.stored(ctx, slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	in := h.intake(len(page.Rows))
+	mapper, at := st.Def.Plan.NewMapper(), st.Source.AnswerTime(page.Date)
+	for i, raw := range page.Rows {
+		version := first + uint64(i)
+		if i >= api.PageLimit {
+			version = st.Source.Versions.Take(1)
+		}
+		row := in.Row(mapper, raw, version, at, write.RowContext{})
+		if row.Bad || h.changed(raw, stored[row.ID]) {
+			h.wasWrong(row.ID)
+		}
+	}
+	return h.store(ctx, in)
+}
+
+func (h *heal) wasWrong(id string) {
+	if len(h.ids) < mostIDs {
+		h.ids = append(h.ids, id)
+	}
+}
+
+func (h *heal) intake(rows int) *write.Intake {
+	in := h.orders.Writer.Begin(h.orders.Writer.NextWalk(), rows)
+	in.Rewrite = true
+	in.Floor = h.orders.Source.ServiceNow() // of the rest, only what is remembered already
+	return in
+}
+
+func (h *heal) store(ctx context.Context, in *write.Intake) error {
+	h.run.Rows += in.Counts.Upserts
+	h.run.Tombs += in.Counts.Tombstones
+	h.run.Unchanged += in.Counts.Unchanged
+	h.run.Quarantined += in.Counts.Quarantined
+	if in.Empty() {
+		in.CountRows()
+		return nil
+	}
+	return h.orders.Writer.Store(ctx, in)
+}
+
+// stored reads what is stored of rows.
+func (h *heal) stored(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
+	rows, err := sinks.RowsByID(ctx, h.orders.Source.Sink, registry.Orders, h.orders.Source.Business(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored orders: %w", err)
+	}
+	return rows, nil
+}
+
+// changed reports whether what is stored is not what the service says.
+func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
+	_, tombstone := h.rows.Read(raw)
+	switch {
+	case tombstone != nil:
+		return stored != nil && !stored.Removed
+	case stored == nil || stored.Removed:
+		return true
+	default:
+		return len(h.rows.Differences(raw, stored)) > 0
+	}
+}
+
+// vanished asks for the live orders of the day that the walk has not shown, unless they are more
+// than are asked for one by one: those are left to a full resync.
+func (h *heal) vanished(ctx context.Context) error {
+	s := h.orders.Source
+	key := s.Identity()
+	q := sinks.LiveQuery{Table: registry.Orders, Business: key.Business, Below: h.first, Day: string(h.day)}
+	s.Scope(key, &q)
+	rows, err := s.Sink.Live(ctx, q)
+	if err != nil {
+		return fmt.Errorf("live orders of %s: %w", h.day, err)
+	}
+	if len(rows) > list.AskFirst {
+		return nil
+	}
+	for _, r := range rows {
+		if err := h.askFor(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askFor asks for one order. What the service does not have is removed below the version with
+// which the healing began: a row that came since lives.
+func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
+	st, s := h.orders, h.orders.Source
+	in := h.intake(1)
+	stored, err := h.stored(ctx, []string{r.ID})
+	if err != nil {
+		return err
+	}
+	h.run.Requests++
+	reason, raw, err := st.Confirm(ctx, s.Lanes.Reconcile, in, r.ID)
+	if err == nil && reason == write.ReasonGone {
+		err = s.Refresh(ctx)
+	}
+	switch was := stored[r.ID]; {
+	case err != nil:
+		return err
+	case reason != "" && was != nil && was.Removed: // as the mirror has it
+	case reason == write.ReasonGone && r.Location != "" && !slices.Contains(s.Usable(s.Identity()), r.Location):
+		// The key has lost the location, so that 404 says nothing: it is the sweep's, with its guard.
+	case reason != "":
+		if st.Writer.MaybeQuarantined(r.ID) {
+			in.Release(r.ID)
+		}
+		in.Remove(r.ID, reason, h.first, s.ServiceNow().UTC())
+		h.wasWrong(r.ID)
+	case h.changed(raw, was):
+		h.wasWrong(r.ID)
+	}
+	return h.store(ctx, in)
+}
+
+// ended stores the run.
+func (h *heal) ended(ctx context.Context, err error) {
+	s := h.orders.Source
+	h.run.FinishedAt = time.Now()
+	if err != nil {
+		h.run.Error = err.Error()
+	}
+	s.Metrics.Walked(registry.Orders, walkHeal, err, time.Since(h.run.StartedAt))
+	c := s.Commit(registry.Orders)
+	c.Run = &h.run
+	if _, err := s.Commits.Write(ctx, c); err != nil && ctx.Err() == nil {
+		s.Log.Error("store the run of a healing", "day", h.day, "err", err)
+	}
+}

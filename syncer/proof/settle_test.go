@@ -1,0 +1,107 @@
+package proof
+
+import (
+	"fmt"
+	"hash/maphash"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// TestOnlyWhatIsNewIsStored: a verdict that says what the one before says is not.
+func TestOnlyWhatIsNewIsStored(t *testing.T) {
+	const day = types.Date("2026-03-10")
+	over, seed := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC), maphash.MakeSeed()
+	says := func(service, reason string, resynced bool) uint64 {
+		hash := gapHash(seed, []sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}})
+		return verdictHash(seed, gap{hash: hash, resynced: resynced}, reason)
+	}
+	drift := standing{verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", false), sum: 1}
+	for name, c := range map[string]struct {
+		stands standing
+		found  DayProof
+		covers bool
+	}{
+		"proven again":                 {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
+		"proven with other figures":    {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"proven when it was over":      {standing{verdict: sinks.VerdictHealed, asked: over}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
+		"proven before it was over":    {standing{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"healed again":                 {standing{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
+		"nobody answered":              {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
+		"nobody answered once more":    {standing{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
+		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.0", "why", false), sum: 2}, true},
+		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "else", false), sum: 2}, false},
+		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("8.00", "why", false), sum: 2}, false},
+		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", true)}, false},
+		"a drift that is proven":       {drift, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, verdictHash: says("9.00", "why", false)}, false},
+		"a verdict of another release": {standing{verdict: "blessed", sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+	} {
+		c.found.Day = day
+		if got := c.stands.covers(c.found); got != c.covers {
+			t.Errorf("%s: %v, want %v", name, got, c.covers)
+		}
+	}
+}
+
+// TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
+func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
+	shared := &Shared{source: &stream.Source{Clock: stream.Clock{WallClock: time.Now}}}
+	st := &Totals{shared: shared, read: true, verdicts: map[string]standing{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	known := func() int {
+		if err := st.readLastDays(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(st.verdicts)
+	}
+	shared.pass(1)
+	if known() != 1 {
+		t.Error("forgotten during a pass")
+	}
+	if shared.pass(-1); known() != 0 {
+		t.Error("never forgotten")
+	}
+}
+
+// TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
+func TestAReportStaysAsItWasRead(t *testing.T) {
+	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	p := NewPass(Request{})
+	p.Add(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}})
+	drift := func(day types.Date) { p.count(p.sources[0], st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	for n := range 5 {
+		drift(types.Date(fmt.Sprintf("2026-03-1%d", n)))
+	}
+	read := p.Snapshot().Sources[0].Open
+	drift("2026-03-01")
+	if now := p.Snapshot().Sources[0].Open; read[0].Day != "2026-03-10" || now[0].Day != "2026-03-01" || len(now) != 6 {
+		t.Errorf("read %+v, now %+v", read, now)
+	}
+}
+
+func TestTheFirstAnswersAreNoPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &stream.Lanes{Key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
+		a := askingFor(12)
+		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
+			time.Sleep(wait)
+			a.answered()
+			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
+				t.Errorf("%d questions are said to take %s", a.left, left)
+			}
+		}
+		for a.left > 2 {
+			time.Sleep(5 * time.Second)
+			a.answered()
+		}
+		if left := a.expect(l); left != 10*time.Second {
+			t.Errorf("%d questions are said to take %s", a.left, left)
+		}
+	})
+}

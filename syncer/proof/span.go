@@ -1,0 +1,82 @@
+package proof
+
+import (
+	"slices"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/write"
+)
+
+// Span is a range of days, inclusive, of one location or of all (empty).
+type Span struct {
+	From, To types.Date
+	Location string
+}
+
+// holds reports whether the span covers the place and the days of a sighting.
+func (sp Span) holds(s write.Sighting) bool {
+	return s.From != "" && s.Location == sp.Location && string(sp.From) <= s.From && s.To <= string(sp.To)
+}
+
+// Covers reports whether a day lies within the span.
+func (sp Span) Covers(day types.Date) bool {
+	return len(day) == len(time.DateOnly) && sp.From <= day && day <= sp.To
+}
+
+// Days are the days of the span.
+func (sp Span) Days() []types.Date {
+	var days []types.Date
+	for day := sp.From; day <= sp.To; {
+		days = append(days, day)
+		next, err := calendar.AddDays(day, 1)
+		if err != nil || len(days) > 2*calendar.MaxRange {
+			break
+		}
+		day = next
+	}
+	return days
+}
+
+// Ranges cuts a span into such as the service answers.
+func Ranges(sp Span) []Span {
+	var all []Span
+	for from := sp.From; from <= sp.To; {
+		to, err := calendar.AddDays(from, calendar.MaxRange-1)
+		if err != nil {
+			return append(all, Span{from, sp.To, sp.Location})
+		}
+		all = append(all, Span{from, min(to, sp.To), sp.Location})
+		if from, err = calendar.AddDays(to, 1); err != nil {
+			return all
+		}
+	}
+	return all
+}
+
+// Covering returns the fewest ranges that cover the days, each no longer than the service
+// answers.
+func Covering(places []Span) []Span {
+	days := map[string][]types.Date{}
+	for _, p := range places {
+		days[p.Location] = append(days[p.Location], p.From)
+	}
+	var spans []Span
+	for location, of := range days {
+		slices.Sort(of)
+		for len(of) > 0 {
+			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
+			if err != nil {
+				reach = of[0]
+			}
+			n := slices.IndexFunc(of, func(day types.Date) bool { return day > reach })
+			if n < 0 {
+				n = len(of)
+			}
+			spans = append(spans, Span{of[0], of[n-1], location})
+			of = of[n:]
+		}
+	}
+	return spans
+}

@@ -1,0 +1,283 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// Totals is a stream of the service's own totals, and what is proven by it.
+type Totals struct {
+	*stream.Stream
+	shared *Shared
+	seed   maphash.Seed // tells rows apart, and figures
+
+	recent   stream.Slot // one turn of yesterday and today at a time, up to its second look
+	deep     stream.Slot // one deep run at a time
+	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
+
+	mu       sync.Mutex // guards what follows
+	back     backfill
+	written  map[string]uint64   // by DayKey: the day's rows as they were last written, hashed
+	again    uint64              // questions of full resyncs
+	verdicts map[string]standing // by DayKey
+	read     bool                // the verdicts about the last days that are stored were read
+	lastDeep time.Time           // when the last deep run began that came to its end
+	compared compared            // what that one compared
+	repeat   bool                // a deep run is to come before its turn
+	running  *deepRun            // the one under way, nil when there is none
+}
+
+// New makes a stream of totals of which nothing is stored, beside the source's others.
+func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
+	st := &Totals{
+		Stream: stream.NewStream(o, def), shared: shared, seed: maphash.MakeSeed(),
+		recent: stream.NewSlot(), deep: stream.NewSlot(), Settling: stream.NewSlot(),
+		written: map[string]uint64{}, verdicts: map[string]standing{},
+	}
+	st.Kind, st.Tasks = st, st.tasks()
+	shared.All = append(shared.All, st)
+	return st
+}
+
+// Restore takes over what the sink has stored about the totals, and the last deep run.
+func (st *Totals) Restore(state sinks.State) {
+	st.RestoreStream(state)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, cp := range state.Checkpoints {
+		switch {
+		case cp.Stream != st.Def.Name:
+		case cp.Walk == sinks.WalkTotals:
+			pos, err := ReadPosition(cp.Position)
+			if err != nil {
+				st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
+			}
+			st.back.stored, st.back.at = cp, pos
+		case cp.Walk == sinks.WalkDeep:
+			st.lastDeep = cp.StartedAt
+			if json.Unmarshal([]byte(cp.Position), &st.compared) != nil {
+				st.compared = compared{} // the next one stores it
+			}
+		}
+	}
+}
+
+// WantedLocations returns the locations that totals are asked for. A key that does not see
+// all locations asks for each of its own: what the service reports of all locations together
+// is then of those that the key sees, and another key of the restaurant sees others.
+func (st *Totals) WantedLocations(key stream.Identity) []string {
+	if len(st.Source.OnlyLocations) == 0 && !key.All {
+		return slices.Clone(key.Locations)
+	}
+	return st.Stream.WantedLocations(key)
+}
+
+// Follow has the totals asked for in the locations that the key lets them.
+func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
+
+// scope returns everything that the totals depend on: the locations that are asked for, the
+// empty one for all of them together, and then those that they are.
+func (st *Totals) scope() []string {
+	asked := st.Asked()
+	if slices.Contains(asked, "") {
+		asked = append(asked, st.Source.Identity().Locations...)
+	}
+	slices.Sort(asked)
+	return slices.Compact(asked)
+}
+
+// NotAskedFor reports whether the location is all of them together (""), and the totals are
+// asked for by location.
+func (st *Totals) NotAskedFor(location string) bool {
+	return location == "" && !slices.Contains(st.Asked(), "")
+}
+
+// deepLocations are the locations asked for, and each location where the stream tells them
+// apart.
+func (st *Totals) deepLocations() []string {
+	locations := st.Asked()
+	if st.Def.PerLocation && slices.Contains(locations, "") {
+		locations = append(locations, st.Source.Identity().Locations...)
+	}
+	return locations
+}
+
+// closed reports whether a configured location is refused because it is not active any more.
+// There is nothing to be had of it then.
+func (st *Totals) closed(location string, err error) bool {
+	return refuses(location, err) && slices.Contains(st.Source.Identity().Inactive, location)
+}
+
+// Filled reports whether the backfill has reached its end, of what the totals are asked for
+// now. Other locations than those that were asked for begin it anew.
+func (st *Totals) Filled() bool {
+	scope := st.scope()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.back.stored.Done && slices.Equal(st.back.at.Scope, scope)
+}
+
+// Complete implements [stream.Kind].
+func (st *Totals) Complete() bool { return st.Filled() }
+
+// Well implements [stream.Kind].
+func (st *Totals) Well() (state, detail string) {
+	if !st.Filled() {
+		return status.StateBackfill, ""
+	}
+	return status.StateRunning, ""
+}
+
+// tasks are the walks that a daemon makes of the totals: the long ones, yesterday and today, and
+// the deep run, early when it is owed.
+func (st *Totals) tasks() []stream.Task {
+	long := st.Filler.LongTask(st.long, func() bool { return !st.Filled() || st.againDue() })
+	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
+	recent := stream.Task{Slot: st.recent, Jobs: []schedule.Job{st.Def.Job}, Run: st.proveRecent}
+	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
+	deep.Early = []schedule.Job{st.Def.Job, schedule.Incremental}
+	deep.Owed = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
+		return (j == st.Def.Job || st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
+	}
+	asked := stream.Task{Slot: st.Guard} // questions, whoever asks them
+	return []stream.Task{long, recent, deep, asked}
+}
+
+// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
+func (st *Totals) long(ctx context.Context) error {
+	if st.Off() {
+		return nil
+	}
+	if err := st.fill(ctx); err != nil || !st.againDue() {
+		return err
+	}
+	return st.askAllAgain(ctx)
+}
+
+// Pass are the walks of a pass. A full one asks for all days anew, after a backfill that is not
+// done.
+func (st *Totals) Pass(full, _ bool) []stream.Step {
+	if full {
+		return []stream.Step{{Guard: st.Filler, Moved: st.asked, Run: func(ctx context.Context) error {
+			if err := st.fill(ctx); err != nil {
+				return err
+			}
+			return st.askAllAgain(ctx)
+		}}}
+	}
+	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, {Guard: st.Filler, Moved: st.asked, Run: st.fill}}
+}
+
+// asked is how many questions the long walks have asked.
+func (st *Totals) asked() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.back.stored.Pages + st.again
+}
+
+// Describe adds to a status what is known of totals, and the deep run under way.
+func (st *Totals) Describe(into *status.StreamStatus) {
+	switch {
+	case st.Off():
+	case st.Filled():
+		into.Progress = st.deepProgress()
+	default:
+		into.Progress = st.backProgress()
+		if into.State == status.StateRunning {
+			into.State = status.StateBackfill
+		}
+	}
+}
+
+// Shared is what the streams of totals of one source share.
+type Shared struct {
+	source *stream.Source
+	Orders *list.List
+	All    []*Totals
+
+	healing stream.Slot            // one second look, and the healing after it, at a time
+	fetched map[types.Date]fetched // guarded by healing; of the last day
+
+	mu     sync.Mutex
+	proof  *status.ProofStatus // nil before the first verdict
+	first  types.Date          // of the mirrored orders; empty while there is none
+	passes int                 // that are under way
+}
+
+// NewShared makes what the totals of a source share. Orders is set before anything is asked.
+func NewShared(o *stream.Source) *Shared {
+	return &Shared{source: o, healing: stream.NewSlot(), fetched: map[types.Date]fetched{}}
+}
+
+// pass notes that a pass begins, +1, or ends, -1.
+func (d *Shared) pass(by int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.passes += by
+}
+
+// passing reports whether a pass is under way: it needs the verdicts about older days, too.
+func (d *Shared) passing() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.passes > 0
+}
+
+// On returns the streams that are not switched off.
+func (d *Shared) On() []*Totals {
+	return slices.DeleteFunc(slices.Clone(d.All), func(st *Totals) bool { return st.Off() })
+}
+
+// Daily is the stream of the days.
+func (d *Shared) Daily() *Totals {
+	for _, st := range d.All {
+		if st.Def.Name == registry.Daily {
+			return st
+		}
+	}
+	panic("no stream " + registry.Daily)
+}
+
+// OrdersCounted is how many orders the service counts over all days, 0 while that is not known.
+func (d *Shared) OrdersCounted() uint64 {
+	st := d.Daily()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.back.stored.Done && !st.back.at.counted() {
+		return 0
+	}
+	return st.back.at.Orders
+}
+
+// Proven is how far the days are proven, nil before the first verdict.
+func (d *Shared) Proven() *status.ProofStatus {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.proof
+}
+
+// today is the restaurant's day.
+func (d *Shared) today() types.Date { return calendar.DayOf(d.source.ServiceNow()) }
+
+// firstDay is the day of the first mirrored order, empty when there is none.
+func (d *Shared) firstDay(ctx context.Context) (types.Date, error) {
+	first, err := d.source.Sink.FirstDay(ctx, d.source.Business())
+	if err != nil {
+		return "", fmt.Errorf("first day of the orders: %w", err)
+	}
+	return types.Date(first), nil
+}
