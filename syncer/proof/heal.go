@@ -24,6 +24,10 @@ import (
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run begins anew.
 const walkHeal = "heal"
 
+// mostPages bound a walk of one day, of 200,000 orders where the pages are full. Of more, all orders
+// are walked.
+const mostPages = 1000
+
 // heal is the healing of one day.
 type heal struct {
 	orders *list.List
@@ -94,7 +98,7 @@ func (h *heal) walk(ctx context.Context) error {
 func (h *heal) walkOf(ctx context.Context, location string) error {
 	s := h.orders.Source
 	q := api.ListQuery{From: h.day, To: h.day, IncludeDeleted: true, LocationID: location, Limit: api.PageLimit}
-	first := s.Versions.Take(api.PageLimit)
+	first, pages := s.Versions.Take(api.PageLimit), 0
 	for page, err := range api.SalesOrders.Pages(ctx, s.Lanes.Reconcile, q) {
 		h.run.Requests++
 		if err != nil {
@@ -103,6 +107,9 @@ func (h *heal) walkOf(ctx context.Context, location string) error {
 		h.run.Pages++
 		if err := h.take(ctx, page, first); err != nil {
 			return err
+		}
+		if pages++; pages >= mostPages && page.HasMore {
+			return fmt.Errorf("the service lists more than %d pages", mostPages)
 		}
 		first = s.Versions.Take(api.PageLimit)
 	}
@@ -217,13 +224,15 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 	}
 	h.run.Requests++
 	reason, raw, err := st.Confirm(ctx, s.Lanes.Reconcile, in, r.ID)
-	if err == nil && reason == write.ReasonGone {
+	was := stored[r.ID]
+	removed := was != nil && was.Removed
+	if err == nil && reason == write.ReasonGone && !removed {
 		err = s.Refresh(ctx)
 	}
-	switch was := stored[r.ID]; {
+	switch {
 	case err != nil:
 		return err
-	case reason != "" && was != nil && was.Removed: // as the mirror has it
+	case reason != "" && removed: // as the mirror has it
 	case reason == write.ReasonGone && r.Location != "" && !slices.Contains(s.Usable(s.Identity()), r.Location):
 		// The key has lost the location, so that 404 says nothing: it is the sweep's, with its guard.
 	case reason != "":
