@@ -59,6 +59,9 @@ func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
 
 func (p DayProof) differs() bool { return p.Verdict == "" }
 
+// isRight reports whether the day is proven, or as good as proven.
+func (p DayProof) isRight() bool { return standing{verdict: p.Verdict}.isGood() }
+
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {

@@ -84,11 +84,11 @@ func (st *Totals) settleTurn(ctx context.Context, differed []DayProof) (moved bo
 // and how many days are still to be healed.
 func (st *Totals) settle(ctx context.Context, differed []DayProof, heal bool, report func(found []DayProof, toHeal int)) (left []DayProof, err error) {
 	left, again, err := st.settleOnce(ctx, differed, heal, report)
-	if err != nil || len(again) == 0 {
+	if ctx.Err() != nil || len(again) == 0 {
 		return left, err
 	}
-	more, _, err := st.settleOnce(ctx, again, false, report)
-	return append(left, more...), err
+	more, _, failed := st.settleOnce(ctx, again, false, report)
+	return append(left, more...), errors.Join(err, failed)
 }
 
 // settleOnce returns the days that differ still, and those that are to be compared once more,
@@ -131,55 +131,65 @@ func (st *Totals) settleOnce(ctx context.Context, differed []DayProof, heal bool
 
 // split returns the days that have a verdict, and those that differ.
 func split(found []DayProof) (settled, differ []DayProof) {
-	for _, p := range found {
-		if p.differs() {
-			differ = append(differ, p)
-		} else {
-			settled = append(settled, p)
-		}
-	}
+	differ, settled = apart(found, DayProof.differs)
 	return settled, differ
 }
 
-// healDays fetches the orders of days anew. A day whose orders cannot be fetched holds up no
-// other. It returns the days that differ still, and those to compare once more: what they differ
-// in has changed, or another day was healed, whose orders may have been refunded on theirs.
+// apart returns the days for which is holds, and the others.
+func apart(days []DayProof, is func(DayProof) bool) (those, others []DayProof) {
+	for _, p := range days {
+		if is(p) {
+			those = append(those, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return those, others
+}
+
+// healDays fetches the orders of days anew. A day whose orders cannot be fetched, or that cannot be
+// compared after that, holds up no other. It returns the days that differ still, and those to compare
+// once more: what they differ in has changed, or another day was healed, whose orders may have been
+// refunded on theirs. The error joins what failed in comparing.
 func (st *Totals) healDays(ctx context.Context, byDay map[types.Date][]DayProof, report func([]DayProof, int)) (left, again []DayProof, err error) {
 	healed, failed := false, 0
 	for i, day := range newestFirst(byDay) {
 		lot := byDay[day]
 		if failed < maxFailedDays {
-			if lot, err = st.healDay(ctx, day, lot); ctx.Err() != nil {
+			now, failure := st.healDay(ctx, day, lot)
+			if ctx.Err() != nil {
 				return left, again, context.Cause(ctx)
 			}
-			if err != nil {
-				st.Source.Log.Warn("the orders of a day that differs could not be fetched anew", "day", day, "err", err)
-			}
+			lot, err = now, errors.Join(err, failure)
 		}
 		settled, differ := split(lot)
-		for _, p := range differ {
-			if slices.ContainsFunc(byDay[day], func(was DayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash }) {
-				left = append(left, p)
-			} else {
-				again = append(again, p)
-			}
+		was := byDay[day]
+		same, other := apart(differ, func(p DayProof) bool {
+			return slices.ContainsFunc(was, func(was DayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
+		})
+		left, again = append(left, same...), append(again, other...)
+		healed = healed || len(settled)+len(other) > 0
+		switch {
+		case len(other) > 0 || slices.ContainsFunc(settled, DayProof.isRight):
+			failed = 0
+		case slices.ContainsFunc(same, func(p DayProof) bool { return !p.isExplained(st.shared.Orders) }):
+			failed++
 		}
-		if failed++; len(settled) > 0 || len(again) > 0 && again[len(again)-1].Day == day {
-			healed, failed = true, 0
-		}
-		if settled, err = st.conclude(ctx, settled); err != nil {
-			return left, again, err
+		settled, stored := st.conclude(ctx, settled)
+		if stored != nil {
+			return left, again, errors.Join(err, stored)
 		}
 		report(settled, len(byDay)-i-1)
 	}
 	if healed {
 		again, left = append(again, left...), nil
 	}
-	return left, again, nil
+	return left, again, err
 }
 
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
-// and looks at it again.
+// and looks at it again. What was known of the day stays where nobody could compare it: the error is
+// about that.
 func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayProof) ([]DayProof, error) {
 	var removed []string
 	var first time.Time
@@ -196,15 +206,23 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayPro
 	}
 	ids, requests, err := st.FetchDay(ctx, day, removed)
 	if err != nil {
-		return differed, err
+		st.Source.Log.Warn("the orders of a day that differs could not be fetched anew", "day", day, "err", err)
+		return differed, nil
 	}
 	st.shared.fetched[day] = fetched{time.Now(), ids}
 	ids = st.shared.wrong(day, first)
 	now, err := st.lookAfter(ctx, differed)
+	if at := slices.IndexFunc(now, func(p DayProof) bool { return p.Passing }); at >= 0 && err == nil {
+		err = fmt.Errorf("%w: %s", ErrIncomparable, now[at].Reason)
+	}
 	for i := range now {
 		p := &now[i]
+		if p.Passing || p.differs() && err != nil {
+			*p = differed[i]
+			continue
+		}
 		p.requests += requests
-		p.gap.fetched, p.ids, p.asked = err == nil, ids, removed
+		p.gap.fetched, p.ids, p.asked = true, ids, removed
 	}
 	return now, err
 }
