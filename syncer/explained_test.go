@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -133,6 +134,75 @@ func TestARefundThatTheMirrorNeverHadIsExplained(t *testing.T) {
 				if amount == 1234 {
 					w.expectExplained(day)
 				} else if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictDrift {
+					t.Errorf("%+v", v)
+				}
+			})
+		})
+	}
+}
+
+// spoiling serves one order so that it cannot be understood.
+type spoiling struct {
+	box *sandbox.Sandbox
+	id  atomic.Pointer[string]
+}
+
+func (s *spoiling) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	id := s.id.Load()
+	if id == nil || !strings.Contains(r.URL.Path, "/sales/orders") {
+		s.box.Handler().ServeHTTP(rw, r)
+		return
+	}
+	r.Header.Del("Accept-Encoding")
+	kept := httptest.NewRecorder()
+	s.box.Handler().ServeHTTP(kept, r)
+	for name, values := range kept.Header() {
+		if name != "Content-Length" {
+			rw.Header()[name] = values
+		}
+	}
+	rw.WriteHeader(kept.Code)
+	before, row, _ := strings.Cut(kept.Body.String(), `"id":"`+*id+`"`)
+	_, _ = io.WriteString(rw, before)
+	if row != "" {
+		_, _ = io.WriteString(rw, `"id":"`+*id+`"`+strings.Replace(row, `"tip":"`, `"tip":"abc`, 1))
+	}
+}
+
+// TestAnOrderInQuarantineMayHoldRefunds, unless it has not changed since they were made.
+func TestAnOrderInQuarantineMayHoldRefunds(t *testing.T) {
+	for name, refunded := range map[string]bool{"changed since": true, "changed before": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				box, err := sandbox.New(sandbox.Options{Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				spoiling := &spoiling{box: box}
+				w := newWorld(t, spoiling)
+				w.box = box
+				w.proven()
+				time.Sleep(24 * time.Hour) // orders of unknown values were removed before
+				restaurant, day := box.Restaurant(0), daysAgo(0)
+				ids := restaurant.IDs(sandbox.StreamSalesOrders)
+				spoiling.id.Store(&ids[22])
+				err = errors.Join(restaurant.RefundOrder(ids[20], 1234), restaurant.CancelOrder(ids[20]))
+				if refunded {
+					err = errors.Join(err, restaurant.RefundOrder(ids[22], 500))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.deep()
+				w.resynced()
+				if open := w.store.Entries(); len(open) != 1 || open[0].ID != ids[22] {
+					t.Fatalf("in quarantine: %+v", open)
+				}
+				v, want := w.verdicts()["daily "+day], sinks.VerdictExplained
+				if refunded {
+					want = sinks.VerdictDrift
+				}
+				if v.Verdict != want || strings.Contains(v.Reason, ids[22]) != refunded {
 					t.Errorf("%+v", v)
 				}
 			})

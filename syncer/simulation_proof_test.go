@@ -136,11 +136,9 @@ func (e *episode) noFalseAlarm() {
 }
 
 // refundsBeforeHealing is true of a drift in the refunds alone where the service counts those of
-// removed orders: it is explained once its healing has come to an end, and no order is in
-// quarantine, in which the refunds may be.
+// removed orders: it is explained once its healing has come to an end.
 func (e *episode) refundsBeforeHealing(v sinks.Verdict) bool {
-	open := !v.HealingTried || strings.Contains(v.Reason, "in quarantine")
-	return open && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
+	return !v.HealingTried && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
 		len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 

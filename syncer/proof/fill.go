@@ -165,7 +165,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 		removed += len(in.Commit.Tombstones)
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
-	for _, key := range st.Writer.Quarantined() {
+	for key := range st.Writer.Quarantined() {
 		if ofAll(key) { // they do not come again
 			in.Release(key)
 		}

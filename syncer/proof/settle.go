@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -329,7 +330,7 @@ func (st *Totals) stillDiffers(p DayProof, heal bool) DayProof {
 		p.gap.resynced, p.gap.since = false, p.gap.found
 	}
 	p.gap.resynced = p.gap.resynced || last > p.gap.since && !held
-	bad := slices.Sorted(slices.Values(orders.Writer.Quarantined()))
+	bad := st.shared.inQuarantine(p.Day)
 	p.Verdict = sinks.VerdictDrift
 	switch {
 	case p.isExplained(orders), p.explained != "" && p.gap.resynced && len(bad) == 0: // the refunds may be in what was not understood
@@ -354,6 +355,18 @@ func (st *Totals) stillDiffers(p DayProof, heal bool) DayProof {
 		p.Reason += "; if that does not help, it is explained: " + p.explained
 	}
 	return p
+}
+
+// inQuarantine returns the orders in quarantine that may count on a day, or have refunds of it: those
+// that have changed since.
+func (d *Shared) inQuarantine(day types.Date) (ids []string) {
+	for key, updated := range d.Orders.Writer.Quarantined() {
+		if updated.IsZero() || calendar.DayOf(updated.Add(list.Lookback)) >= day { // a stamp may be two minutes early
+			ids = append(ids, strings.TrimPrefix(key, "\x00"))
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // isExplained reports whether the difference is the refunds of removed orders, each of which the

@@ -284,7 +284,7 @@ func locationOf(raw []byte) string {
 // replaced removes what a list had and has no more, and closes the open entries whose rows are
 // not bad in it: they are good now, or are not there any more.
 func (w *walk) replaced(before, now []string, bad map[string]bool, at time.Time) {
-	for _, key := range w.stream.Writer.Quarantined() {
+	for key := range w.stream.Writer.Quarantined() {
 		if !bad[key] && !slices.Contains(w.in.Commit.Released, key) {
 			w.in.Release(key)
 		}

@@ -32,10 +32,10 @@ type Intake struct {
 	known    func(mapping.DriftItem) bool // reported
 	drift    mapping.Seen                 // what the commit reports
 	notes    []note
-	bad      map[string]uint64 // what entered quarantine, by sinks.Quarantined.Key
-	badRows  []badRow          // the same, as it came
-	nameless []nameless        // bad rows without an id
-	refused  []string          // keys of the entries that the sink has made
+	bad      map[string]entry // what entered quarantine, by sinks.Quarantined.Key
+	badRows  []badRow         // the same, as it came
+	nameless []nameless       // bad rows without an id
+	refused  []string         // keys of the entries that the sink has made
 }
 
 // note is what the writer will remember of a row.
@@ -184,7 +184,7 @@ func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version 
 		return row
 	}
 	row.Fresh = true
-	in.bad[row.Key] = hash
+	in.bad[row.Key] = entry{hash, UpdatedAt(raw)}
 	in.badRows = append(in.badRows, badRow{row.Key, id, field, say})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
@@ -295,7 +295,7 @@ func (in *Intake) Remember() {
 		wr.entries.put(r.key, in.bad[r.key])
 	}
 	for _, key := range in.refused { // the flush was faster, and a key may be released above
-		wr.entries.put(key, 0)
+		wr.entries.put(key, entry{})
 	}
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
@@ -312,7 +312,7 @@ func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	for _, q := range rows {
 		key := q.Key()
 		in.refused = append(in.refused, key)
-		wr.entries.put(key, 0)
+		wr.entries.put(key, entry{})
 		wr.pending.open(badRow{key, q.ID, "", "the warehouse refuses it; view quarantine has its reason"})
 	}
 	wr.mu.Unlock()

@@ -18,7 +18,7 @@ const MaxEntries = 100_000
 // entries are the open quarantine entries of a stream (DESIGN R8), by
 // [sinks.Quarantined.Key]. The writer's lock guards them.
 type entries struct {
-	known map[string]uint64 // hash of the bad row, 0 when not known
+	known map[string]entry
 	// beyond: there may be entries that did not fit, so any row that turns out good may
 	// close one.
 	beyond bool
@@ -27,31 +27,37 @@ type entries struct {
 	sightings map[string]Sighting
 }
 
+// entry is what is remembered of an open entry.
+type entry struct {
+	hash    uint64    // of the bad row, 0 when not known
+	updated time.Time // its updated_at; zero when that is missing, cannot be read, or is not known
+}
+
 // full is true when no more entries are to be opened.
 func (e *entries) full() bool { return len(e.known)+e.others >= MaxEntries }
 
-func (e *entries) put(key string, hash uint64) {
+func (e *entries) put(key string, of entry) {
 	if _, ok := e.known[key]; !ok && len(e.known) >= entriesCap {
 		e.beyond = true
 		e.others++
 		return
 	}
 	if e.known == nil {
-		e.known = map[string]uint64{}
+		e.known = map[string]entry{}
 	}
-	e.known[key] = hash
+	e.known[key] = of
 }
 
 // restore takes over what the sink has stored.
 func (e *entries) restore(keys []string) {
 	for _, key := range keys {
-		e.put(key, 0)
+		e.put(key, entry{})
 	}
 	e.beyond = e.beyond || len(keys) > entriesCap
 }
 
 // same is true when the entry holds the same bad row.
-func (e *entries) same(key string, hash uint64) bool { return e.known[key] == hash }
+func (e *entries) same(key string, hash uint64) bool { return e.known[key].hash == hash }
 
 // maybe is true when an entry of the row may be open.
 func (e *entries) maybe(key string) bool {

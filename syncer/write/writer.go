@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,7 +66,7 @@ func (w *Writer) NextWalk() uint64 {
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
 	c.Batch = sinks.NewBatch(w.opts.Table, rows)
-	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]uint64{}}
+	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]entry{}}
 	in.known = in.reported
 	c.Refused = in.refusedBySink
 	return in
@@ -143,11 +141,18 @@ func (w *Writer) Full() bool {
 	return w.entries.full()
 }
 
-// Quarantined are the keys of the open entries that are remembered.
-func (w *Writer) Quarantined() []string {
+// Quarantined returns the keys of the open entries that are remembered, and the updated_at of their
+// rows. It is zero where it is not known, and while there may be entries that are not remembered.
+func (w *Writer) Quarantined() map[string]time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Collect(maps.Keys(w.entries.known))
+	open := make(map[string]time.Time, len(w.entries.known))
+	for key, e := range w.entries.known {
+		if open[key] = e.updated; w.entries.beyond {
+			open[key] = time.Time{}
+		}
+	}
+	return open
 }
 
 // QuarantinedCount is how many open entries are remembered.
