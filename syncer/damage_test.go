@@ -141,6 +141,7 @@ func (d *damage) wasUnDeleted(id string) bool {
 // soldOrder is what of an order tells which figures it counts in.
 type soldOrder struct {
 	Day      string            `json:"business_day"`
+	Location string            `json:"location_id"`
 	Items    []json.RawMessage `json:"items"`
 	Payments []json.RawMessage `json:"payments"`
 	Refunds  []struct {

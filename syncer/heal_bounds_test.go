@@ -214,3 +214,26 @@ func TestAWalkOfADayThatDoesNotEndIsCutOff(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatWasComparedBeforeAQuestionIsRefusedIsKept: of a day whose orders were fetched, one
+// location cannot be asked for after that.
+func TestWhatWasComparedBeforeAQuestionIsRefusedIsKept(t *testing.T) {
+	inRefusingWorld(t, sandbox.Options{Seed: 46, Orders: 900, Days: 20}, func(t *testing.T, w *world, refuse *refusing) {
+		business := w.proven()
+		day := daysAgo(3)
+		location := readSold(w.store.Row(registry.Orders, business, w.tipped(business, day, "900.00", true)).Raw).Location
+		var fetched atomic.Bool
+		refuse.set(func(r *http.Request) bool {
+			q := r.URL.Query()
+			fetched.Store(fetched.Load() || orderWalk(r, day))
+			full := strings.HasSuffix(r.URL.Path, "/sales/orders") && q.Get("updated_since") != "" && q.Get("updated_since") < "1990"
+			return full || fetched.Load() && strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("location_id") == location
+		})
+		w.deep()
+		for at, want := range map[string]string{day: "fetching its orders anew did not help", day + "/" + location: "its orders could not be fetched"} {
+			if v := w.verdicts()["daily "+at]; v.Verdict != sinks.VerdictDrift || !strings.HasPrefix(v.Reason, want) {
+				t.Errorf("%s: %+v", at, v)
+			}
+		}
+	})
+}

@@ -213,32 +213,30 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayPro
 	st.shared.fetched[day] = fetched{time.Now(), ids}
 	ids = st.shared.wrong(day, first)
 	now, err := st.lookAfter(ctx, differed)
-	if at := slices.IndexFunc(now, func(p DayProof) bool { return p.Passing }); at >= 0 && err == nil {
-		err = fmt.Errorf("%w: %s", ErrIncomparable, now[at].Reason)
-	}
 	for i := range now {
-		p := &now[i]
-		if p.Passing || p.differs() && err != nil {
-			*p = differed[i]
-			continue
+		if p := &now[i]; p.requests > differed[i].requests { // it was compared
+			p.requests += requests
+			p.gap.fetched, p.ids, p.asked = true, ids, removed
 		}
-		p.requests += requests
-		p.gap.fetched, p.ids, p.asked = true, ids, removed
 	}
 	return now, err
 }
 
-// lookAfter looks at days that differed, after orders were fetched anew.
+// lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
+// stays where it could not be compared: the error is about that.
 func (st *Totals) lookAfter(ctx context.Context, differed []DayProof) ([]DayProof, error) {
 	found, err := st.look(ctx, spansCovering(differed), false)
 	now := slices.Clone(differed)
 	for i, was := range differed {
 		at := slices.IndexFunc(found, func(p DayProof) bool { return p.key() == was.key() })
-		if at < 0 {
-			continue // it is not asked for any more
-		}
-		if now[i] = found[at].after(was); now[i].Verdict == sinks.VerdictProven {
-			now[i].Verdict, now[i].differences = sinks.VerdictHealed, was.differences
+		switch {
+		case at < 0: // it is not asked for any more, or the error came before
+		case found[at].Passing && err == nil:
+			err = fmt.Errorf("%w: %s", ErrIncomparable, found[at].Reason)
+		case !found[at].Passing:
+			if now[i] = found[at].after(was); now[i].Verdict == sinks.VerdictProven {
+				now[i].Verdict, now[i].differences = sinks.VerdictHealed, was.differences
+			}
 		}
 	}
 	return now, err

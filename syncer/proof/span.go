@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -63,7 +64,8 @@ func Covering(places []Span) []Span {
 		days[p.Location] = append(days[p.Location], p.From)
 	}
 	var spans []Span
-	for location, of := range days {
+	for _, location := range slices.Sorted(maps.Keys(days)) {
+		of := days[location]
 		slices.Sort(of)
 		for len(of) > 0 {
 			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
