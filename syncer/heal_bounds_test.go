@@ -215,6 +215,24 @@ func TestAWalkOfADayThatDoesNotEndIsCutOff(t *testing.T) {
 	})
 }
 
+// TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom.
+func TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom(t *testing.T) {
+	inRefusingWorld(t, sandbox.Options{Seed: 45, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world, refuse *refusing) {
+		business := w.proven()
+		w.tipped(business, daysAgo(3), "900.00", false)
+		refuse.set(func(r *http.Request) bool {
+			q := r.URL.Query()
+			return strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("from") == q.Get("to")
+		})
+		w.deep()
+		before := len(w.box.Requests())
+		time.Sleep(20 * time.Hour)
+		if n := left(w.box.Requests()[before:], "/sales/daily"); n < 3*2 || n > 3*10 { // overall, and of two locations
+			t.Errorf("%d questions of deep runs in 20 hours", n)
+		}
+	})
+}
+
 // TestWhatWasComparedBeforeAQuestionIsRefusedIsKept: of a day whose orders were fetched, one
 // location cannot be asked for after that.
 func TestWhatWasComparedBeforeAQuestionIsRefusedIsKept(t *testing.T) {

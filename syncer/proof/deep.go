@@ -75,9 +75,6 @@ type deepRun struct {
 // proveDeep is the turn of the last 92 days, and of each location.
 func (st *Totals) proveDeep(ctx context.Context) error {
 	defer st.noteRun(nil)
-	st.mu.Lock()
-	repeated := st.repeat
-	st.mu.Unlock()
 	began, what := time.Now(), st.comparedNow()
 	b, err := st.firstLook(ctx, true, st.askDeep)
 	missed := errors.Join(err, b.broken)
@@ -92,14 +89,32 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 		moved, settled = st.settleTurn(ctx, differed)
 		st.Settling.Release()
 	}
-	cut := cutShort(errors.Join(missed, settled))
-	st.mu.Lock()
-	st.repeat = cut || moved && !repeated // what moves on is compared by the next deep run
-	st.mu.Unlock()
-	if ctx.Err() == nil && !cut {
+	st.noteRepeat(cutShort(missed), cutShort(settled), moved)
+	if ctx.Err() == nil && !cutShort(errors.Join(missed, settled)) {
 		settled = errors.Join(settled, st.endDeep(ctx, began, what))
 	}
 	return errors.Join(err, settled)
+}
+
+// noteRepeat notes when a deep run is repeated that was cut short, or in which days moved: once for
+// those. For days that cannot be looked at again the pause doubles: some may be refused for ever.
+func (st *Totals) noteRepeat(missed, unsettled, moved bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	now, again := time.Now(), st.repeatAt
+	st.repeatAt = time.Time{}
+	switch {
+	case !unsettled:
+		st.cutSince = time.Time{}
+	case st.cutSince.IsZero():
+		st.cutSince = now
+	}
+	switch {
+	case missed, moved && again.IsZero():
+		st.repeatAt = now
+	case unsettled:
+		st.repeatAt = now.Add(now.Sub(st.cutSince))
+	}
 }
 
 // cutShort reports whether an error says nothing about the days that were asked for.
@@ -159,21 +174,22 @@ func daysOf(proofs []DayProof) int {
 	return len(days)
 }
 
-// deepOwed reports whether a deep run is to come before its turn: the last one was cut short, or
-// found a day that moved and that no other turn asks for, once; its turn passed while the daemon
-// was stopped; or what it compared is another by now: the mirror is new, other locations are asked
-// for, or a full resync of the orders has come to its end.
+// deepOwed reports whether a deep run is to come before its turn: the last one is to be repeated; its
+// turn passed while the daemon was stopped; or what it compared is another by now: the mirror is new,
+// other locations are asked for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
 	if st.NotComparable() != nil {
 		return false
 	}
 	now := st.comparedNow()
 	st.mu.Lock()
-	repeat, was := st.repeat, st.compared
+	repeatAt, was := st.repeatAt, st.compared
 	anew := st.lastDeep.IsZero() || !slices.Equal(was.Scope, now.Scope) || was.Resync != now.Resync
 	st.mu.Unlock()
-	anew = anew && st.Filled() && !st.shared.walkedWhole()
-	return repeat || anew || st.sleptThrough(time.Now())
+	if !repeatAt.IsZero() {
+		return !time.Now().Before(repeatAt)
+	}
+	return anew && st.Filled() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
 }
 
 // sleptThrough reports whether the turn of a deep run has passed since the last one, or

@@ -37,7 +37,8 @@ type Totals struct {
 	read     bool                // the verdicts about the last days that are stored were read
 	lastDeep time.Time           // when the last deep run began that came to its end
 	compared compared            // what that one compared
-	repeat   bool                // a deep run is to come before its turn
+	repeatAt time.Time           // when a deep run is to come before its turn, zero for never
+	cutSince time.Time           // since when its days that differ could not be looked at again
 	running  *deepRun            // the one under way, nil when there is none
 }
 

@@ -170,7 +170,9 @@ func (st *Totals) readLastDays(ctx context.Context) error {
 	st.read = true
 	for key, s := range st.verdicts { // a process before this one ended between its two looks
 		day, _, _ := strings.Cut(key, "/")
-		st.repeat = st.repeat || s.verdict == sinks.VerdictUnsettled && !st.isRecent(types.Date(day))
+		if s.verdict == sinks.VerdictUnsettled && !st.isRecent(types.Date(day)) {
+			st.repeatAt = time.Now()
+		}
 	}
 	return nil
 }
