@@ -19,7 +19,7 @@ import (
 
 // againDue reports whether the turn of a full resync has come since all days were asked for.
 func (st *Totals) againDue() bool {
-	if !st.Filled() {
+	if !st.Complete() {
 		return false
 	}
 	st.mu.Lock()
@@ -109,7 +109,7 @@ func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	var spans []Span
 	wanted := st.Asked()
 	for _, l := range wanted {
-		spans = append(spans, Ranges(Span{first, today, l})...)
+		spans = append(spans, ranges(Span{first, today, l})...)
 	}
 	if !st.Def.PerLocation || !slices.Contains(wanted, "") {
 		return spans, nil
@@ -126,7 +126,7 @@ func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	}
 	for _, l := range st.Source.Identity().Locations {
 		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
-			spans = append(spans, Ranges(Span{day, today, l})...)
+			spans = append(spans, ranges(Span{day, today, l})...)
 		}
 	}
 	return spans, nil

@@ -189,7 +189,7 @@ func (st *Totals) deepOwed() bool {
 	if !repeatAt.IsZero() {
 		return !time.Now().Before(repeatAt)
 	}
-	return anew && st.Filled() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
+	return anew && st.Complete() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
 }
 
 // sleptThrough reports whether the turn of a deep run has passed since the last one, or

@@ -72,7 +72,7 @@ func ReadPosition(text string) (position, error) {
 // was not durable. Only so many run at once in a process; the daily totals, of a few rows and
 // ahead of the rest, wait for none. The caller holds Filler.
 func (st *Totals) fill(ctx context.Context) error {
-	if st.Filled() {
+	if st.Complete() {
 		return nil
 	}
 	if st.Def.Name != registry.Daily {
@@ -83,7 +83,7 @@ func (st *Totals) fill(ctx context.Context) error {
 		defer release()
 	}
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		for !st.Filled() {
+		for !st.Complete() {
 			if err := st.fillStep(ctx); err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func TestRanges(t *testing.T) {
 		{Span{"2026-01-01", "2026-04-03", "l"}, "[{2026-01-01 2026-04-02 l} {2026-04-03 2026-04-03 l}]"},
 		{Span{"2026-01-02", "2026-01-01", ""}, "[]"},
 	} {
-		if got := fmt.Sprint(Ranges(c.sp)); got != c.want {
+		if got := fmt.Sprint(ranges(c.sp)); got != c.want {
 			t.Errorf("%v: %s", c.sp, got)
 		}
 	}

@@ -234,7 +234,7 @@ type question struct {
 // questions cut the days into what the service answers at once, the newest first.
 func questions(on []*Totals, days Span) []question {
 	var all []question
-	cut := Ranges(days)
+	cut := ranges(days)
 	slices.Reverse(cut)
 	for _, sp := range cut {
 		for _, st := range on {

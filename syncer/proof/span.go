@@ -40,8 +40,8 @@ func (sp Span) Days() []types.Date {
 	return days
 }
 
-// Ranges cuts a span into such as the service answers.
-func Ranges(sp Span) []Span {
+// ranges cuts a span into such as the service answers.
+func ranges(sp Span) []Span {
 	var all []Span
 	for from := sp.From; from <= sp.To; {
 		to, err := calendar.AddDays(from, calendar.MaxRange-1)

@@ -50,7 +50,7 @@ func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 		written: map[string]uint64{}, verdicts: map[string]standing{},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
-	shared.All = append(shared.All, st)
+	shared.streams = append(shared.streams, st)
 	return st
 }
 
@@ -123,21 +123,18 @@ func (st *Totals) closed(location string, err error) bool {
 	return refuses(location, err) && slices.Contains(st.Source.Identity().Inactive, location)
 }
 
-// Filled reports whether the backfill has reached its end, of what the totals are asked for
+// Complete reports whether the backfill has reached its end, of what the totals are asked for
 // now. Other locations than those that were asked for begin it anew.
-func (st *Totals) Filled() bool {
+func (st *Totals) Complete() bool {
 	scope := st.scope()
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.back.stored.Done && slices.Equal(st.back.at.Scope, scope)
 }
 
-// Complete implements [stream.Kind].
-func (st *Totals) Complete() bool { return st.Filled() }
-
 // Well implements [stream.Kind].
 func (st *Totals) Well() (state, detail string) {
-	if !st.Filled() {
+	if !st.Complete() {
 		return status.StateBackfill, ""
 	}
 	return status.StateRunning, ""
@@ -146,7 +143,7 @@ func (st *Totals) Well() (state, detail string) {
 // tasks are the walks that a daemon makes of the totals: the long ones, yesterday and today, and
 // the deep run, early when it is owed.
 func (st *Totals) tasks() []stream.Task {
-	long := st.Filler.LongTask(st.long, func() bool { return !st.Filled() || st.againDue() })
+	long := st.Filler.LongTask(st.long, func() bool { return !st.Complete() || st.againDue() })
 	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
 	recent := stream.Task{Slot: st.recent, Jobs: []schedule.Job{st.Def.Job}, Run: st.proveRecent}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
@@ -194,7 +191,7 @@ func (st *Totals) asked() uint64 {
 func (st *Totals) Describe(into *status.StreamStatus) {
 	switch {
 	case st.Off():
-	case st.Filled():
+	case st.Complete():
 		into.Progress = st.deepProgress()
 	default:
 		into.Progress = st.backProgress()
@@ -206,9 +203,9 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 
 // Shared is what the streams of totals of one source share.
 type Shared struct {
-	source *stream.Source
-	Orders *list.List
-	All    []*Totals
+	source  *stream.Source
+	Orders  *list.List
+	streams []*Totals
 
 	healing stream.Slot            // one second look, and the healing after it, at a time
 	fetched map[types.Date]fetched // guarded by healing; of the last day
@@ -240,12 +237,12 @@ func (d *Shared) passing() bool {
 
 // On returns the streams that are not switched off.
 func (d *Shared) On() []*Totals {
-	return slices.DeleteFunc(slices.Clone(d.All), func(st *Totals) bool { return st.Off() })
+	return slices.DeleteFunc(slices.Clone(d.streams), func(st *Totals) bool { return st.Off() })
 }
 
 // Daily is the stream of the days.
 func (d *Shared) Daily() *Totals {
-	for _, st := range d.All {
+	for _, st := range d.streams {
 		if st.Def.Name == registry.Daily {
 			return st
 		}

@@ -117,7 +117,7 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 	case *list.List:
 		v.kind, v.filled = &listKind{v, f}, f.Filled()
 	case *proof.Totals:
-		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f}, f.Filled(), hintTotals, p.limits.lines
+		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f}, f.Complete(), hintTotals, p.limits.lines
 	case *replace.Stream:
 		if v.kind = (&wholeKind{v, f}); f.Ask == nil {
 			v.kind = &menuKind{v}
