@@ -128,26 +128,30 @@ func (e *episode) noFalseAlarm() {
 	if e.plan.unannounced {
 		return // what the service does not tell makes days differ
 	}
+	early := map[string]bool{} // the last drift of a day was one before its healing
 	for _, a := range e.watch.alarmsSoFar() {
+		key := fmt.Sprint(a.business, a.Subject, a.Day, a.Location)
+		if a.Verdict.Verdict == sinks.VerdictDrift {
+			early[key] = !a.HealingTried
+		}
+		if early[key] && e.mayBeExplained(a.Verdict) {
+			continue // healed, when such an order lives again before that
+		}
 		if !e.causes(a) {
 			e.fault("r%d at +%s: no damage was done to %+v", a.business, a.at.Sub(e.began), a.Verdict)
 		}
 	}
 }
 
-// refundsBeforeHealing is true of a drift in the refunds alone where the service counts those of
-// removed orders: it is explained once its healing has come to an end.
-func (e *episode) refundsBeforeHealing(v sinks.Verdict) bool {
-	return !v.HealingTried && v.Verdict == sinks.VerdictDrift && v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) &&
-		len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
+// mayBeExplained is true of refunds alone where the service counts those of removed orders: a day
+// that differs by them is a drift until its healing has come to an end.
+func (e *episode) mayBeExplained(v sinks.Verdict) bool {
+	return v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) && len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 
 // causes is true when the day of an alarm has an order that was damaged or served
 // other than it is, or totals that were.
 func (e *episode) causes(a alarm) bool {
-	if e.refundsBeforeHealing(a.Verdict) {
-		return true
-	}
 	for _, d := range e.damages {
 		if d.business == a.business && d.days[a.Day] {
 			return true
