@@ -29,6 +29,10 @@ type compared struct {
 	Resync uint64   `json:"resync,omitempty"` // the version of the last full resync of the orders that has come to its end
 }
 
+func (c compared) same(now compared) bool {
+	return slices.Equal(c.Scope, now.Scope) && c.Resync == now.Resync
+}
+
 func (st *Totals) comparedNow() compared {
 	return compared{st.scope(), st.shared.Orders.LastResync()}
 }
@@ -89,7 +93,7 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 		moved, settled = st.settleTurn(ctx, differed)
 		st.Settling.Release()
 	}
-	st.noteRepeat(cutShort(missed), cutShort(settled), moved)
+	st.noteRepeat(what, cutShort(missed), cutShort(settled), moved)
 	if ctx.Err() == nil && !cutShort(errors.Join(missed, settled)) {
 		settled = errors.Join(settled, st.endDeep(ctx, began, what))
 	}
@@ -97,12 +101,13 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 }
 
 // noteRepeat notes when a deep run is repeated that was cut short, or in which days moved: once for
-// those. For days that cannot be looked at again the pause doubles: some may be refused for ever.
-func (st *Totals) noteRepeat(missed, unsettled, moved bool) {
+// those. For days that cannot be looked at again the pause doubles: some may be refused for ever. It
+// holds while what there is to compare stays what it was.
+func (st *Totals) noteRepeat(what compared, missed, unsettled, moved bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	now, again := time.Now(), st.repeatAt
-	st.repeatAt = time.Time{}
+	st.repeatAt, st.repeats = time.Time{}, what
 	switch {
 	case !unsettled:
 		st.cutSince = time.Time{}
@@ -183,11 +188,11 @@ func (st *Totals) deepOwed() bool {
 	}
 	now := st.comparedNow()
 	st.mu.Lock()
-	repeatAt, was := st.repeatAt, st.compared
-	anew := st.lastDeep.IsZero() || !slices.Equal(was.Scope, now.Scope) || was.Resync != now.Resync
+	repeatAt, repeats := st.repeatAt, st.repeats.same(now)
+	anew := st.lastDeep.IsZero() || !st.compared.same(now)
 	st.mu.Unlock()
-	if !repeatAt.IsZero() {
-		return !time.Now().Before(repeatAt)
+	if due := !time.Now().Before(repeatAt); !repeatAt.IsZero() && (due || repeats) {
+		return due
 	}
 	return anew && st.Complete() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
 }

@@ -40,6 +40,6 @@
 //
 // The backfill goes on from the step that was not durable; a full resync of the totals is made
 // anew. A day that could not be asked for is unproven, and what was found before stands. A day
-// whose orders cannot be fetched holds up no other: it owes a full resync, and the next turn tries
+// whose orders cannot be fetched holds up no other: it owes a full resync, and a later turn tries
 // again. A deep run that was cut short is repeated before its turn.
 package proof

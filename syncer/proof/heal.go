@@ -9,6 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -19,7 +20,8 @@ import (
 // every row again. What is live on that day in the mirror below the version with which that
 // began was not shown by the service: it is asked for one by one, and removed when the answer
 // is 404. Refunds count on the day they were made, and belong to orders of other days: what is
-// lost of those comes with a full resync. Only the removed orders that explain a day are asked for.
+// lost of those comes with a full resync. Where removed orders would explain a day, they are asked
+// for, and what has changed since the day began is walked: it may be a refund of as much.
 
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run begins anew.
 const walkHeal = "heal"
@@ -69,7 +71,13 @@ func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string
 		orders: st.shared.Orders, rows: st.shared.Orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
-	err = h.walk(ctx)
+	err = h.walk(ctx, api.ListQuery{From: day, To: day})
+	if err == nil {
+		err = h.vanished(ctx)
+	}
+	if err == nil && len(removed) > 0 {
+		err = h.walkChanges(ctx)
+	}
 	for _, id := range removed {
 		if err == nil {
 			err = h.askFor(ctx, sinks.LiveRow{ID: id})
@@ -79,25 +87,35 @@ func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string
 	return h.ids, h.run.Requests, err
 }
 
-// walk writes the day's orders again and removes what the service does not have. Locations that
-// the configuration names are walked one by one.
-func (h *heal) walk(ctx context.Context) error {
+// walkChanges writes again what has changed since the day began: an order that has a refund of the
+// day is among it, whatever day it counts on.
+func (h *heal) walkChanges(ctx context.Context) error {
+	begins, err := time.ParseInLocation(time.DateOnly, string(h.day), calendar.Zone())
+	if err != nil {
+		return fmt.Errorf("day %q: %w", h.day, err)
+	}
+	return h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)})
+}
+
+// walk writes orders again. Locations that the configuration names are walked one by one.
+func (h *heal) walk(ctx context.Context, q api.ListQuery) error {
 	locations := h.orders.Source.OnlyLocations
 	if len(locations) == 0 {
 		locations = []string{""}
 	}
 	for _, l := range locations {
-		err := h.walkOf(ctx, l)
+		q.LocationID = l
+		err := h.walkOf(ctx, q)
 		if err != nil && !refuses(l, err) { // of a location that is refused, nothing is known
 			return fmt.Errorf("walk the orders of %s: %w", h.day, err)
 		}
 	}
-	return h.vanished(ctx)
+	return nil
 }
 
-func (h *heal) walkOf(ctx context.Context, location string) error {
+func (h *heal) walkOf(ctx context.Context, q api.ListQuery) error {
 	s := h.orders.Source
-	q := api.ListQuery{From: h.day, To: h.day, IncludeDeleted: true, LocationID: location, Limit: api.PageLimit}
+	q.IncludeDeleted, q.Limit = true, api.PageLimit
 	first, pages := s.Versions.Take(api.PageLimit), 0
 	for page, err := range api.SalesOrders.Pages(ctx, s.Lanes.Reconcile, q) {
 		h.run.Requests++

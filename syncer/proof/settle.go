@@ -74,7 +74,7 @@ func (st *Totals) settleTurn(ctx context.Context, differed []DayProof) (moved bo
 	})
 	_, stored := st.leave(ctx, left, true)
 	if err = errors.Join(err, stored); err != nil && ctx.Err() == nil {
-		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; the next turn does", "stream", st.Def.Name, "err", err)
+		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
 	}
 	return moved, err
 }
@@ -331,7 +331,7 @@ func (st *Totals) stillDiffers(p DayProof, heal bool) DayProof {
 	bad := st.shared.inQuarantine(p.Day)
 	p.Verdict = sinks.VerdictDrift
 	switch {
-	case p.isExplained(orders), p.explained != "" && p.gap.resynced && len(bad) == 0: // the refunds may be in what was not understood
+	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
 	case st.NotComparable() != nil, st.shared.walkedWhole():

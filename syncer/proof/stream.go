@@ -38,6 +38,7 @@ type Totals struct {
 	lastDeep time.Time           // when the last deep run began that came to its end
 	compared compared            // what that one compared
 	repeatAt time.Time           // when a deep run is to come before its turn, zero for never
+	repeats  compared            // what that one is to compare: another is owed when it is another by now
 	cutSince time.Time           // since when its days that differ could not be looked at again
 	running  *deepRun            // the one under way, nil when there is none
 }
