@@ -134,8 +134,8 @@ func (e *episode) noFalseAlarm() {
 		if a.Verdict.Verdict == sinks.VerdictDrift {
 			early[key] = !a.HealingTried
 		}
-		if early[key] && e.mayBeExplained(a.Verdict) {
-			continue // healed, when such an order lives again before that
+		if (early[key] || a.Verdict.Verdict == sinks.VerdictHealed) && e.mayBeExplained(a.Verdict) {
+			continue // healed: such an order lives again, and was fetched before a walk has brought it
 		}
 		if !e.causes(a) {
 			e.fault("r%d at +%s: no damage was done to %+v", a.business, a.at.Sub(e.began), a.Verdict)

@@ -107,6 +107,9 @@ func (st *Totals) noteRepeat(what compared, missed, unsettled, moved bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	now, again := time.Now(), st.repeatAt
+	if !st.repeats.same(what) { // it was another's
+		again = time.Time{}
+	}
 	st.repeatAt, st.repeats = time.Time{}, what
 	switch {
 	case !unsettled:

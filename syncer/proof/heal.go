@@ -26,9 +26,12 @@ import (
 // walkHeal names healing in runs and metrics. It has no checkpoint: the next run begins anew.
 const walkHeal = "heal"
 
-// mostPages bound a walk of one day, of 200,000 orders where the pages are full. Of more, all orders
-// are walked.
-const mostPages = 1000
+// Bounds of a walk, in pages: of one day, 200,000 orders where they are full, and of what has
+// changed since a day began. Beyond them all orders are walked.
+const (
+	mostPages   = 1000
+	mostChanges = 50
+)
 
 // heal is the healing of one day.
 type heal struct {
@@ -63,49 +66,51 @@ func (d *Shared) wrong(day types.Date, first time.Time) []string {
 }
 
 // FetchDay writes the orders of a day again, and removes those that the service does not have any
-// more. It asks for removed orders, too, which live again when the service has them. It returns
-// the orders that were not what the service says, and how many requests it took.
-func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (ids []string, requests uint64, err error) {
+// more. It walks what has changed since the day began, unless that is too much, and asks for removed
+// orders, too, which live again when the service has them. It returns the orders that were not what
+// the service says, the removed ones that it asked for, and how many requests it took.
+func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (ids, asked []string, requests uint64, err error) {
 	s := st.Source
 	h := &heal{
 		orders: st.shared.Orders, rows: st.shared.Orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
-	err = h.walk(ctx, api.ListQuery{From: day, To: day})
+	err = h.walk(ctx, api.ListQuery{From: day, To: day}, mostPages)
 	if err == nil {
 		err = h.vanished(ctx)
 	}
-	if err == nil && len(removed) > 0 {
-		err = h.walkChanges(ctx)
-	}
-	for _, id := range removed {
-		if err == nil {
-			err = h.askFor(ctx, sinks.LiveRow{ID: id})
+	if err == nil && len(removed) > 0 && h.walkChanges(ctx) {
+		for asked = removed; err == nil && len(removed) > 0; removed = removed[1:] {
+			err = h.askFor(ctx, sinks.LiveRow{ID: removed[0]})
 		}
 	}
 	h.ended(ctx, err)
-	return h.ids, h.run.Requests, err
+	return h.ids, asked, h.run.Requests, err
 }
 
 // walkChanges writes again what has changed since the day began: an order that has a refund of the
-// day is among it, whatever day it counts on.
-func (h *heal) walkChanges(ctx context.Context) error {
+// day is among it, whatever day it counts on. Where it is too much, or fails, the day is compared
+// all the same, and a full resync decides what explains it.
+func (h *heal) walkChanges(ctx context.Context) bool {
 	begins, err := time.ParseInLocation(time.DateOnly, string(h.day), calendar.Zone())
-	if err != nil {
-		return fmt.Errorf("day %q: %w", h.day, err)
+	if err == nil {
+		err = h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)}, mostChanges)
 	}
-	return h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)})
+	if err != nil {
+		h.orders.Source.Log.Info("what has changed since a day began could not be walked: a full resync decides what explains the day", "day", h.day, "err", err)
+	}
+	return err == nil
 }
 
 // walk writes orders again. Locations that the configuration names are walked one by one.
-func (h *heal) walk(ctx context.Context, q api.ListQuery) error {
+func (h *heal) walk(ctx context.Context, q api.ListQuery, most int) error {
 	locations := h.orders.Source.OnlyLocations
 	if len(locations) == 0 {
 		locations = []string{""}
 	}
 	for _, l := range locations {
 		q.LocationID = l
-		err := h.walkOf(ctx, q)
+		err := h.walkOf(ctx, q, most)
 		if err != nil && !refuses(l, err) { // of a location that is refused, nothing is known
 			return fmt.Errorf("walk the orders of %s: %w", h.day, err)
 		}
@@ -113,7 +118,7 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery) error {
 	return nil
 }
 
-func (h *heal) walkOf(ctx context.Context, q api.ListQuery) error {
+func (h *heal) walkOf(ctx context.Context, q api.ListQuery, most int) error {
 	s := h.orders.Source
 	q.IncludeDeleted, q.Limit = true, api.PageLimit
 	first, pages := s.Versions.Take(api.PageLimit), 0
@@ -126,8 +131,8 @@ func (h *heal) walkOf(ctx context.Context, q api.ListQuery) error {
 		if err := h.take(ctx, page, first); err != nil {
 			return err
 		}
-		if pages++; pages >= mostPages && page.HasMore {
-			return fmt.Errorf("the service lists more than %d pages", mostPages)
+		if pages++; pages >= most && page.HasMore {
+			return fmt.Errorf("the service lists more than %d pages", most)
 		}
 		first = s.Versions.Take(api.PageLimit)
 	}

@@ -205,7 +205,7 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayPro
 		}
 		return now, nil
 	}
-	ids, requests, err := st.FetchDay(ctx, day, removed)
+	ids, asked, requests, err := st.FetchDay(ctx, day, removed)
 	if err != nil {
 		st.Source.Log.Warn("the orders of a day that differs could not be fetched anew", "day", day, "err", err)
 		return differed, nil
@@ -216,7 +216,7 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayPro
 	for i := range now {
 		if p := &now[i]; p.requests > differed[i].requests { // it was compared
 			p.requests += requests
-			p.gap.fetched, p.ids, p.asked = true, ids, removed
+			p.gap.fetched, p.ids, p.asked = true, ids, asked
 		}
 	}
 	return now, err

@@ -19,7 +19,7 @@ const (
 // Intake is the rows of one page on their way to the sink: the commit, and what the
 // writer will remember once the sink has taken it.
 type Intake struct {
-	All     bool      // remember every row, whatever its updated_at, and its bytes: see news
+	All     bool      // remember every row, whatever its updated_at
 	Rewrite bool      // write every row, good or bad, so that its version says when it was last seen
 	Floor   time.Time // without All: remember the rows from here on
 	Commit  *sinks.Commit
@@ -35,7 +35,7 @@ type Intake struct {
 	bad      map[string]entry // what entered quarantine, by sinks.Quarantined.Key
 	badRows  []badRow         // the same, as it came
 	nameless []nameless       // bad rows without an id
-	refused  []string         // keys of the entries that the sink has made
+	refused  map[string]entry // what the sink has refused, by its key
 }
 
 // note is what the writer will remember of a row.
@@ -104,8 +104,7 @@ func stampOf(updated time.Time) int64 {
 //
 // What a walk brings whose versions are taken long before its answer may be newer than its
 // version, and lose to an older state that is not remembered any more. The next incremental walk
-// brings it again, and must write it (see [VersionClock]): so of such rows the bytes are not
-// remembered.
+// brings it again, and must write it (see [VersionClock]): so its bytes are not remembered.
 func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombstone bool) bool {
 	wr := in.writer
 	wr.mu.Lock()
@@ -117,10 +116,12 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 		if wr.memory.unchanged(id, hash, version, in.walk) && (!in.Rewrite || wr.memory.newer(id, version)) {
 			return false
 		}
-		if in.All {
+		if version > wr.memory.forgotten {
 			w.hash = hash
 		}
 		in.notes = append(in.notes, note{id, w})
+	} else {
+		wr.memory.forget(version)
 	}
 	if wr.entries.maybe(id) {
 		in.Release(id)
@@ -294,8 +295,8 @@ func (in *Intake) Remember() {
 		}
 		wr.entries.put(r.key, in.bad[r.key])
 	}
-	for _, key := range in.refused { // the flush was faster, and a key may be released above
-		wr.entries.put(key, entry{})
+	for key, e := range in.refused { // the flush was faster, and a key may be released above
+		wr.entries.put(key, e)
 	}
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
@@ -311,8 +312,8 @@ func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	wr.mu.Lock()
 	for _, q := range rows {
 		key := q.Key()
-		in.refused = append(in.refused, key)
-		wr.entries.put(key, entry{})
+		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}
+		wr.entries.put(key, in.refused[key])
 		wr.pending.open(badRow{key, q.ID, "", "the warehouse refuses it; view quarantine has its reason"})
 	}
 	wr.mu.Unlock()

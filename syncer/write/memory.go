@@ -14,11 +14,13 @@ const memoryCap = 20_000
 type memory struct {
 	seed maphash.Seed
 	rows map[string]written
+	// forgotten is the highest version that was written and is not remembered.
+	forgotten uint64
 }
 
 // written is the last written state of a row.
 type written struct {
-	hash    uint64 // 0: whatever comes next is written
+	hash    uint64 // 0: it may have lost to a state that is forgotten, and whatever comes next is written
 	version uint64
 	stamp   int64  // updated_at in microseconds; unstamped when unknown
 	walk    uint64 // the last walk that saw it
@@ -57,10 +59,13 @@ func (m *memory) record(id string, w written) {
 		return
 	}
 	if !ok && len(m.rows) >= memoryCap {
+		m.forget(w.version)
 		return
 	}
 	m.rows[id] = w
 }
+
+func (m *memory) forget(version uint64) { m.forgotten = max(m.forgotten, version) }
 
 // prune forgets the rows that no coming walk will bring again: older than floor and not
 // seen by the given walk or one since.
@@ -68,6 +73,7 @@ func (m *memory) prune(floor time.Time, walk uint64) {
 	limit := floor.UnixMicro()
 	for id, w := range m.rows {
 		if w.stamp < limit && w.walk < walk {
+			m.forget(w.version)
 			delete(m.rows, id)
 		}
 	}

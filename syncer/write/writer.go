@@ -66,7 +66,7 @@ func (w *Writer) NextWalk() uint64 {
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
 	c.Batch = sinks.NewBatch(w.opts.Table, rows)
-	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]entry{}}
+	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]entry{}, refused: map[string]entry{}}
 	in.known = in.reported
 	c.Refused = in.refusedBySink
 	return in
