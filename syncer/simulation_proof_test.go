@@ -134,7 +134,8 @@ func (e *episode) noFalseAlarm() {
 		if a.Verdict.Verdict == sinks.VerdictDrift {
 			early[key] = !a.HealingTried
 		}
-		if (early[key] || a.Verdict.Verdict == sinks.VerdictHealed) && e.mayBeExplained(a.Verdict) {
+		held := a.Verdict.Verdict == sinks.VerdictDrift && strings.Contains(a.Reason, "in quarantine") // which may hold the refunds
+		if (early[key] || held || a.Verdict.Verdict == sinks.VerdictHealed) && e.mayBeExplained(a.Verdict) {
 			continue // healed: such an order lives again, and was fetched before a walk has brought it
 		}
 		if !e.causes(a) {
