@@ -215,15 +215,18 @@ func TestAWalkOfADayThatDoesNotEndIsCutOff(t *testing.T) {
 	})
 }
 
+// asksForOneDay is a question for the totals of a single day.
+func asksForOneDay(r *http.Request) bool {
+	q := r.URL.Query()
+	return strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("from") == q.Get("to")
+}
+
 // TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom.
 func TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom(t *testing.T) {
 	inRefusingWorld(t, sandbox.Options{Seed: 45, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world, refuse *refusing) {
 		business := w.proven()
 		w.tipped(business, daysAgo(3), "900.00", false)
-		refuse.set(func(r *http.Request) bool {
-			q := r.URL.Query()
-			return strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("from") == q.Get("to")
-		})
+		refuse.set(asksForOneDay)
 		w.deep()
 		before := len(w.box.Requests())
 		time.Sleep(20 * time.Hour)

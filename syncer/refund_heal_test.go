@@ -2,8 +2,6 @@ package syncer
 
 import (
 	"errors"
-	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,10 +71,7 @@ func TestADeepRunAfterAResyncWaitsForNoRepeat(t *testing.T) {
 	inRefusingWorld(t, sandbox.Options{Seed: 45, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world, refuse *refusing) {
 		business := w.proven()
 		w.tipped(business, daysAgo(3), "900.00", false)
-		refuse.set(func(r *http.Request) bool {
-			q := r.URL.Query()
-			return strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("from") == q.Get("to")
-		})
+		refuse.set(asksForOneDay)
 		w.deep()
 		time.Sleep(9 * time.Hour)
 		if err := w.syncer.served()[0].days.Orders.Owe(t.Context()); err != nil {

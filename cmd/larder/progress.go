@@ -176,7 +176,7 @@ func (p *progress) found(what, detail string) {
 		p.log.Info("found", "what", what, "detail", detail)
 		return
 	}
-	_, _ = fmt.Fprintf(p.lines(), "%s: %s\n", what, text.Visible(detail))
+	_, _ = fmt.Fprintf(p.lines(), "%s: %s\n", what, text.Visible(detail)) // the report has it again, see above
 }
 
 // walk is one under way.

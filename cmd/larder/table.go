@@ -17,9 +17,9 @@ import (
 // length.
 func sizeOf(w io.Writer) (width, height int) {
 	if interactive(w) {
-		width, height, _ = term.GetSize(int(unescaped(w).(*os.File).Fd()))
+		width, height, _ = term.GetSize(int(unescaped(w).(*os.File).Fd())) // an error: not known, below 0
 	}
-	return max(width, 0), max(height, 0) // below 0 when it is not known
+	return max(width, 0), max(height, 0)
 }
 
 func widthOf(w io.Writer) int {

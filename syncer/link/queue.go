@@ -80,10 +80,10 @@ func (q *Queue) enter(ctx context.Context, k rank) (leave func(refused bool), er
 	}
 }
 
-// admit lets go whom there is room for, in order; the caller holds the lock.
+// admit lets those go that fit, in order; the caller holds the lock.
 func (q *Queue) admit() {
 	q.waiting = slices.DeleteFunc(q.waiting, func(r *request) bool {
-		if !q.room(r.rank) {
+		if !q.fits(r.rank) {
 			return false
 		}
 		q.take(r.rank, 1)
@@ -92,7 +92,7 @@ func (q *Queue) admit() {
 	})
 }
 
-func (q *Queue) room(k rank) bool {
+func (q *Queue) fits(k rank) bool {
 	return q.taken < q.most && (k != triedOnce || q.repeats < q.mostRepeats)
 }
 
@@ -130,5 +130,5 @@ func (q *Queue) Refused() {
 func (q *Queue) Full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return !q.room(untried)
+	return !q.fits(untried)
 }

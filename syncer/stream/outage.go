@@ -47,7 +47,7 @@ func (o *Outage) Begin() {
 // ofWarehouse reports an error of the warehouse, which the sink logs.
 func ofWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }
 
-// outages are those of a source's streams, by stream.
+// outages are under way, by the name of their stream.
 type outages struct {
 	mu sync.Mutex
 	of map[string]Outage
