@@ -180,32 +180,123 @@ func (n *counters) read() (asks, limited uint64, written map[string]uint64) {
 // gauges reads the state of every source off one status.
 type gauges struct{ syncer *Syncer }
 
-var (
-	sourceLabels = []string{"source"}
-	streamLabels = []string{"source", "stream"}
-	walkLabels   = []string{"source", "stream", "walk"}
+// setter gives a gauge its value, under the labels of its own.
+type setter = func(v float64, labels ...string)
 
-	upDesc         = prometheus.NewDesc("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", sourceLabels, nil)
-	servedDesc     = prometheus.NewDesc("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", sourceLabels, nil)
-	budgetDesc     = prometheus.NewDesc("larder_budget_remaining", "Requests that the limits still allow in this minute.", []string{"source", "limit"}, nil)
-	lagDesc        = prometheus.NewDesc("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", streamLabels, nil)
-	watermarkDesc  = prometheus.NewDesc("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", streamLabels, nil)
-	quarantineDesc = prometheus.NewDesc("larder_quarantine_rows", "Quarantine entries open now.", streamLabels, nil)
-	heldDesc       = prometheus.NewDesc("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", streamLabels, nil)
-	provenDesc     = prometheus.NewDesc("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", sourceLabels, nil)
-	driftDesc      = prometheus.NewDesc("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", sourceLabels, nil)
-	resyncDesc     = prometheus.NewDesc("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", streamLabels, nil)
-	leftDesc       = prometheus.NewDesc("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", walkLabels, nil)
-	expectedDesc   = prometheus.NewDesc("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now; absent likewise.", walkLabels, nil)
-	healthDesc     = prometheus.NewDesc("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", []string{"source", "health"}, nil)
-	behindDesc     = prometheus.NewDesc("larder_stream_behind", "1 when no walk of the stream has ended well for longer than its schedule explains, else 0.", streamLabels, nil)
-	stateDesc      = prometheus.NewDesc("larder_stream_state", "1 for the state the stream is in.", []string{"source", "stream", "state"}, nil)
-)
+// gauge is one metric of a T: value sets it, or leaves it out.
+type gauge[T any] struct {
+	desc  *prometheus.Desc
+	value func(of T, set setter)
+}
+
+// servedSource is a source, and whether the API answers its key.
+type servedSource struct {
+	status.SourceStatus
+	up bool
+}
+
+// sourceGauge has the label source, streamGauge also stream.
+func sourceGauge(name, help string, value func(servedSource, setter), labels ...string) gauge[servedSource] {
+	return gauge[servedSource]{prometheus.NewDesc(name, help, append([]string{"source"}, labels...), nil), value}
+}
+
+func streamGauge(name, help string, value func(status.StreamStatus, setter), labels ...string) gauge[status.StreamStatus] {
+	return gauge[status.StreamStatus]{prometheus.NewDesc(name, help, append([]string{"source", "stream"}, labels...), nil), value}
+}
+
+var sourceGauges = []gauge[servedSource]{
+	sourceGauge("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", func(s servedSource, set setter) {
+		if s.State != status.StateWaiting {
+			set(oneIf(s.up))
+		}
+	}),
+	sourceGauge("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", func(s servedSource, set setter) {
+		set(oneIf(s.State != status.StateWaiting))
+	}),
+	sourceGauge("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", func(s servedSource, set setter) {
+		set(1, s.Health().Kind)
+	}, "health"),
+	sourceGauge("larder_budget_remaining", "Requests that the limits still allow in this minute.", func(s servedSource, set setter) {
+		set(float64(s.Budget.KeyLimit-s.Budget.KeyUsed), "key")
+		set(float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), "business")
+		set(float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), "heavy")
+	}, "limit"),
+	sourceGauge("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", func(s servedSource, set setter) {
+		if s.Proof != nil {
+			set(float64(s.Proof.DriftDays))
+		}
+	}),
+	sourceGauge("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", func(s servedSource, set setter) {
+		if s.Proof == nil {
+			return
+		}
+		if day, err := time.ParseInLocation(time.DateOnly, s.Proof.ProvenUntil, calendar.Zone()); err == nil {
+			set(seconds(day.AddDate(0, 0, 1)))
+		}
+	}),
+}
+
+var streamGauges = []gauge[status.StreamStatus]{
+	streamGauge("larder_stream_state", "1 for the state the stream is in.", func(st status.StreamStatus, set setter) {
+		set(1, st.State)
+	}, "state"),
+	streamGauge("larder_stream_behind", "1 when no walk of the stream has ended well for longer than its schedule explains, else 0.", func(st status.StreamStatus, set setter) {
+		set(oneIf(st.Behind))
+	}),
+	streamGauge("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", func(st status.StreamStatus, set setter) {
+		if st.Lag >= 0 {
+			set(st.Lag.Duration().Seconds())
+		}
+	}),
+	streamGauge("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", func(st status.StreamStatus, set setter) {
+		if !st.Watermark.IsZero() {
+			set(seconds(st.Watermark))
+		}
+	}),
+	streamGauge("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", func(st status.StreamStatus, set setter) {
+		if !st.LastResync.IsZero() {
+			set(seconds(st.LastResync))
+		}
+	}),
+	streamGauge("larder_quarantine_rows", "Quarantine entries open now.", func(st status.StreamStatus, set setter) {
+		set(float64(st.Quarantined))
+	}),
+	streamGauge("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", func(st status.StreamStatus, set setter) {
+		if st.SweepHeld == nil {
+			set(0)
+			return
+		}
+		set(float64(st.SweepHeld.Rows))
+	}),
+	streamGauge("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", func(st status.StreamStatus, set setter) {
+		if p := st.Progress; p != nil && p.RequestsLeft > 0 {
+			set(float64(p.RequestsLeft), p.Walk)
+		}
+	}, "walk"),
+	streamGauge("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now; absent likewise.", func(st status.StreamStatus, set setter) {
+		if p := st.Progress; p != nil && p.RequestsLeft > 0 {
+			set(p.ExpectedLeft.Duration().Seconds(), p.Walk)
+		}
+	}, "walk"),
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// seconds is an instant as Prometheus writes it, in seconds since 1970.
+func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{servedDesc, upDesc, budgetDesc, lagDesc, watermarkDesc, quarantineDesc, heldDesc, resyncDesc, healthDesc, behindDesc, stateDesc, provenDesc, driftDesc, leftDesc, expectedDesc} {
-		ch <- d
+	for _, of := range sourceGauges {
+		ch <- of.desc
+	}
+	for _, of := range streamGauges {
+		ch <- of.desc
 	}
 }
 
@@ -213,80 +304,19 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
 	warehouse := g.syncer.opts.Warehouse()
 	for _, s := range g.syncer.walkStatus().Sources {
-		g.source(ch, s)
-		for _, st := range s.Streams {
-			g.stream(ch, s.Name, st)
-		}
+		up := s.State == status.StateRunning || s.State == status.StateBackfill
 		warehouse.Source(&s) // which says nothing of whether the API answers
-		g.states(ch, s)
+		collect(ch, sourceGauges, servedSource{s, up}, s.Name)
+		for _, st := range s.Streams {
+			collect(ch, streamGauges, st, s.Name, st.Name)
+		}
 	}
 }
 
-// states are how well the source and its streams are, in words.
-func (g gauges) states(ch chan<- prometheus.Metric, s status.SourceStatus) {
-	gauge(ch, healthDesc, 1, s.Name, s.Health().Kind)
-	for _, st := range s.Streams {
-		gauge(ch, stateDesc, 1, s.Name, st.Name, st.State)
+func collect[T any](ch chan<- prometheus.Metric, gauges []gauge[T], of T, names ...string) {
+	for _, g := range gauges {
+		g.value(of, func(v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, v, slices.Concat(names, labels)...)
+		})
 	}
-}
-
-func (g gauges) source(ch chan<- prometheus.Metric, s status.SourceStatus) {
-	held, up := 1.0, 0.0
-	if s.State == status.StateWaiting {
-		held = 0
-	}
-	gauge(ch, servedDesc, held, s.Name)
-	if s.State == status.StateRunning || s.State == status.StateBackfill {
-		up = 1
-	}
-	if held == 1 { // else this process does not know
-		gauge(ch, upDesc, up, s.Name)
-	}
-	gauge(ch, budgetDesc, float64(s.Budget.KeyLimit-s.Budget.KeyUsed), s.Name, "key")
-	gauge(ch, budgetDesc, float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), s.Name, "business")
-	gauge(ch, budgetDesc, float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), s.Name, "heavy")
-	if s.Proof == nil {
-		return
-	}
-	gauge(ch, driftDesc, float64(s.Proof.DriftDays), s.Name)
-	if end, ok := endOf(s.Proof.ProvenUntil); ok {
-		gauge(ch, provenDesc, float64(end.Unix()), s.Name)
-	}
-}
-
-// endOf is the instant at which a day is over in Bucharest.
-func endOf(day string) (time.Time, bool) {
-	t, err := time.ParseInLocation(time.DateOnly, day, calendar.Zone())
-	return t.AddDate(0, 0, 1), err == nil
-}
-
-func (g gauges) stream(ch chan<- prometheus.Metric, source string, st status.StreamStatus) {
-	behind := 0.0
-	if st.Behind {
-		behind = 1
-	}
-	gauge(ch, behindDesc, behind, source, st.Name)
-	gauge(ch, quarantineDesc, float64(st.Quarantined), source, st.Name)
-	held := uint64(0)
-	if st.SweepHeld != nil {
-		held = st.SweepHeld.Rows
-	}
-	gauge(ch, heldDesc, float64(held), source, st.Name)
-	if !st.LastResync.IsZero() {
-		gauge(ch, resyncDesc, float64(st.LastResync.UnixMicro())/1e6, source, st.Name)
-	}
-	if p := st.Progress; p != nil && p.RequestsLeft > 0 {
-		gauge(ch, leftDesc, float64(p.RequestsLeft), source, st.Name, p.Walk)
-		gauge(ch, expectedDesc, p.ExpectedLeft.Duration().Seconds(), source, st.Name, p.Walk)
-	}
-	if st.Lag >= 0 {
-		gauge(ch, lagDesc, st.Lag.Duration().Seconds(), source, st.Name)
-	}
-	if !st.Watermark.IsZero() {
-		gauge(ch, watermarkDesc, float64(st.Watermark.UnixMicro())/1e6, source, st.Name)
-	}
-}
-
-func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
-	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 }
