@@ -87,7 +87,7 @@ func metricsOfTheDashboard(t *testing.T) []string {
 	}
 	const whileWalking = "larder_walk_expected_left_seconds"
 	source, err := os.ReadFile("../../syncer/metrics.go")
-	if err != nil || !strings.Contains(string(source), `NewDesc("`+whileWalking+`"`) {
+	if err != nil || !strings.Contains(string(source), `streamGauge("`+whileWalking+`"`) {
 		t.Errorf("syncer has no metric %s (%v)", whileWalking, err)
 	}
 	return slices.DeleteFunc(all, func(name string) bool { return name == whileWalking })
