@@ -6,6 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
@@ -60,8 +61,18 @@ func oneLocation(c readCall) *refusal.Refusal {
 	return nil
 }
 
-func listCategories(c readCall) *refusal.Refusal {
-	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Categories(l, c.addRow) })
+// plain answers a list that has no filters of its own.
+func plain(list func(*world.View, rows.Listing, rows.Emit) (rows.Pos, bool)) func(readCall) *refusal.Refusal {
+	return func(c readCall) *refusal.Refusal {
+		return c.list(func(l rows.Listing) (rows.Pos, bool) { return list(&c.view, l, c.addRow) })
+	}
+}
+
+// byID answers one row of a list.
+func byID(find func(v *world.View, id string) ([]byte, bool)) func(readCall) *refusal.Refusal {
+	return func(c readCall) *refusal.Refusal {
+		return c.one(func(id string) ([]byte, bool) { return find(&c.view, id) })
+	}
 }
 
 func listProducts(c readCall) *refusal.Refusal {
@@ -73,14 +84,10 @@ func listProducts(c readCall) *refusal.Refusal {
 	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Products(l, category, available, c.addRow) }, "category_id", "available")
 }
 
-func oneProduct(c readCall) *refusal.Refusal { return c.one(c.view.Product) }
-
 func listIngredients(c readCall) *refusal.Refusal {
 	below := c.q.optionalFlag("below_min")
 	return c.list(func(l rows.Listing) (rows.Pos, bool) { return c.view.Ingredients(l, below, c.addRow) }, "below_min")
 }
-
-func oneIngredient(c readCall) *refusal.Refusal { return c.one(c.view.Ingredient) }
 
 func listAllergens(c readCall) *refusal.Refusal {
 	c.openList()

@@ -8,6 +8,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
+	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
 // route is an address of the API.
@@ -35,16 +36,16 @@ var routes = []route{
 	get("/me", keys.All, reading(me)),
 	get("/locations", keys.All, reading(listLocations), types.ScopeLocations, types.ScopeOrders),
 	get("/locations/{location_id}", keys.All, reading(oneLocation), types.ScopeLocations, types.ScopeOrders),
-	get("/categories", keys.All, reading(listCategories), types.ScopeMenu),
+	get("/categories", keys.All, reading(plain((*world.View).Categories)), types.ScopeMenu),
 	get("/products", keys.All, reading(listProducts), types.ScopeMenu),
-	get("/products/{product_id}", keys.All, reading(oneProduct), types.ScopeMenu),
+	get("/products/{product_id}", keys.All, reading(byID((*world.View).Product)), types.ScopeMenu),
 	get("/allergens", keys.All, reading(listAllergens), types.ScopeMenu),
 	get("/sales/daily", keys.Heavy, reading(salesDaily), types.ScopeSales),
 	get("/sales/products", keys.Heavy, reading(salesProducts), types.ScopeSales),
 	get("/sales/orders", keys.All, reading(listOrders), types.ScopeSales),
 	get("/sales/orders/{order_id}", keys.All, reading(oneOrder), types.ScopeSales),
 	get("/ingredients", keys.All, reading(listIngredients), types.ScopeStock),
-	get("/ingredients/{ingredient_id}", keys.All, reading(oneIngredient), types.ScopeStock),
+	get("/ingredients/{ingredient_id}", keys.All, reading(byID((*world.View).Ingredient)), types.ScopeStock),
 	get("/locations/{location_id}/menu", keys.All, whenOrdering(orderableMenu), types.ScopeOrders),
 	get("/orders", keys.All, whenOrdering(listOnlineOrders), types.ScopeOrders),
 	get("/orders/{order_id}", keys.All, whenOrdering(oneOnlineOrder), types.ScopeOrders),

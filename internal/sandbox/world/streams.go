@@ -6,6 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
+	"github.com/larder-sync/larder/internal/sandbox/world/stock"
 )
 
 // The streams of the restaurant's own rows, as code names them.
@@ -96,4 +97,40 @@ func (v *View) Stamps(stream string) (map[string]rows.Stamp, error) {
 		return l.Stamps(v.shows), nil
 	}
 	return nil, fmt.Errorf("no list %q", stream)
+}
+
+// Categories lists categories. It returns where the page ends and whether there is more.
+func (v *View) Categories(l rows.Listing, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.catalogue.Categories, l, nil, emit)
+}
+
+// Products lists products; of one category, or available or sold out, when asked for.
+func (v *View) Products(l rows.Listing, categoryID *string, available *bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.catalogue.Products, l, func(p *catalogue.Product) bool { return p.Matches(categoryID, available) }, emit)
+}
+
+// Ingredients lists ingredients; below their minimum or not, when asked for.
+func (v *View) Ingredients(l rows.Listing, belowMin *bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return page(v, v.b.stock.Ingredients, l, func(i *stock.Ingredient) bool { return belowMin == nil || i.BelowMin() == *belowMin }, emit)
+}
+
+// Product is one live product, as it is served.
+func (v *View) Product(id string) ([]byte, bool) { return one(v, v.b.catalogue.Products, id) }
+
+// Ingredient is one live ingredient, as it is served.
+func (v *View) Ingredient(id string) ([]byte, bool) { return one(v, v.b.stock.Ingredients, id) }
+
+// page lists the rows that the key sees; where match is not nil, those that match.
+func page[T any](v *View, t *rows.Table[T], l rows.Listing, match func(*T) bool, emit rows.Emit) (end rows.Pos, more bool) {
+	return t.Page(l, func(r *rows.Row[T]) bool { return v.shows(r.Loc) && (match == nil || match(&r.Val)) }, func(r *rows.Row[T]) {
+		emit(func(out []byte) []byte { return append(out, t.JSON(r)...) })
+	})
+}
+
+func one[T any](v *View, t *rows.Table[T], id string) ([]byte, bool) {
+	r := t.Live(id)
+	if r == nil || !v.shows(r.Loc) {
+		return nil, false
+	}
+	return t.JSON(r), true
 }

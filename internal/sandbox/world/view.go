@@ -5,11 +5,9 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox/units"
-	"github.com/larder-sync/larder/internal/sandbox/world/catalogue"
 	"github.com/larder-sync/larder/internal/sandbox/world/locations"
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
-	"github.com/larder-sync/larder/internal/sandbox/world/stock"
 )
 
 // View is one restaurant as a key sees it, held still between Open and Close. Its zero
@@ -106,38 +104,3 @@ func (v *View) OpenNow(locationID string) bool {
 
 // OrderingOff is true when the restaurant has switched its online ordering off.
 func (v *View) OrderingOff() bool { return v.b.locations.OrderingOff() }
-
-// Categories lists categories, and tells where the page ends and whether there is more.
-func (v *View) Categories(l rows.Listing, emit rows.Emit) (end rows.Pos, more bool) {
-	return page(v, v.b.catalogue.Categories, l, func(*catalogue.Category) bool { return true }, emit)
-}
-
-// Products lists products; of one category, or available or sold out, when asked for.
-func (v *View) Products(l rows.Listing, categoryID *string, available *bool, emit rows.Emit) (end rows.Pos, more bool) {
-	return page(v, v.b.catalogue.Products, l, func(p *catalogue.Product) bool { return p.Matches(categoryID, available) }, emit)
-}
-
-// Ingredients lists ingredients; below their minimum or not, when asked for.
-func (v *View) Ingredients(l rows.Listing, belowMin *bool, emit rows.Emit) (end rows.Pos, more bool) {
-	return page(v, v.b.stock.Ingredients, l, func(i *stock.Ingredient) bool { return belowMin == nil || i.BelowMin() == *belowMin }, emit)
-}
-
-// Product is one live product, as it is served.
-func (v *View) Product(id string) ([]byte, bool) { return one(v, v.b.catalogue.Products, id) }
-
-// Ingredient is one live ingredient, as it is served.
-func (v *View) Ingredient(id string) ([]byte, bool) { return one(v, v.b.stock.Ingredients, id) }
-
-func page[T any](v *View, t *rows.Table[T], l rows.Listing, match func(*T) bool, emit rows.Emit) (end rows.Pos, more bool) {
-	return t.Page(l, func(r *rows.Row[T]) bool { return v.shows(r.Loc) && match(&r.Val) }, func(r *rows.Row[T]) {
-		emit(func(out []byte) []byte { return append(out, t.JSON(r)...) })
-	})
-}
-
-func one[T any](v *View, t *rows.Table[T], id string) ([]byte, bool) {
-	r := t.Live(id)
-	if r == nil || !v.shows(r.Loc) {
-		return nil, false
-	}
-	return t.JSON(r), true
-}
