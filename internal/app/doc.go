@@ -14,7 +14,7 @@
 // (reload.go): loaded, checked and its new keys read before anything is touched, then
 // handed to the syncer as a whole. What was refused changes nothing.
 //
-// Beside a running daemon the other commands go through it (task.go): the engine's socket
+// Beside a running daemon the other commands go through it (passes.go, sql.go): the engine's socket
 // in the data folder carries SQL for all of them, and the routes of internal/control for
 // passes and status.
 package app
