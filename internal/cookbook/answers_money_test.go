@@ -3,10 +3,10 @@ package cookbook
 import (
 	"cmp"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 func orderDiscounts(w *truth) [][]any {
@@ -263,16 +263,17 @@ func fresh(w *truth) [][]any {
 		}
 		return at.In(bucharest).Format(instantForm)
 	}
+	all, _ := registry.All() // of an error there are no rows, which is another answer
 	var rows [][]any
-	for _, s := range []string{"categories", "ingredients", "online_orders", "products", "sales_orders"} {
-		path, held := map[string]string{"sales_orders": "/sales/orders", "online_orders": "/orders"}[s], 0
-		if path == "" {
-			path = "/" + s
+	for _, d := range all {
+		if d.Kind != registry.ListKind {
+			continue
 		}
-		if s == "ingredients" {
+		held := 0
+		if d.Name == "ingredients" {
 			held = 1
 		}
-		rows = append(rows, row(s, "running", newest(path), held))
+		rows = append(rows, row(d.Name, "running", newest(d.Path), held))
 	}
-	return slices.Clip(rows)
+	return sorted(rows, 0, 1)
 }
