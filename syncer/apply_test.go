@@ -215,13 +215,13 @@ func TestApplyChangesTheScheduleWithoutBreakingWalks(t *testing.T) {
 			t.Errorf("requests in an hour: %v", stats.ByRoute)
 		}
 		// A shorter one holds at once, not when the longer one would have ended.
-		if _, err := w.syncer.Apply(w.sources(), Schedule{Incremental: "@every 10s", Snapshots: "@every 1h", OnlineOrders: "@every 1h"}); err != nil {
+		if _, err := w.syncer.Apply(w.sources(), Schedule{Incremental: "@every 20s", Snapshots: "@every 1h", OnlineOrders: "@every 1h"}); err != nil {
 			t.Fatal(err)
 		}
 		w.box.ResetStats()
 		time.Sleep(time.Minute)
-		if n := w.box.Stats().ByRoute["/products"]; n != 6 {
-			t.Errorf("%d requests in the minute after, want 6", n)
+		if n := w.box.Stats().ByRoute["/products"]; n != 3 {
+			t.Errorf("%d requests in the minute after, want 3", n)
 		}
 	})
 }
