@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/big"
 	"strconv"
@@ -75,24 +76,24 @@ func parseInt(s []byte) (int64, string) {
 
 // units is the decimal in units of 10^-scale, of at most so many digits; beyond them the
 // reason is large. The decimals counted are those written, after the exponent.
-func (d *decimal) units(scale, digits int, large string) (n sinks.Int128, reason string) {
-	shift := scale - (len(d.fraction) - d.exponent)
+func (d *decimal) units(scale, most int, large string) (n sinks.Int128, reason string) {
+	shift := scale - d.decimals
 	if shift < 0 {
-		return n, strconv.Itoa(scale-shift) + " decimals, at most " + strconv.Itoa(scale) + " fit"
+		return n, strconv.Itoa(d.decimals) + " decimals, at most " + strconv.Itoa(scale) + " fit"
 	}
-	if len(d.whole)+len(d.fraction)+shift <= 18 { // nearly all
-		for _, run := range [2][]byte{d.whole, d.fraction} {
-			for _, c := range run {
+	if len(d.digits)+shift <= 18 { // nearly all
+		for _, c := range d.digits {
+			if c != '.' {
 				n.Lo = n.Lo*10 + uint64(c-'0')
 			}
 		}
 		n.Lo *= powers[shift]
 	} else {
-		text := bytes.TrimLeft(append(append([]byte{}, d.whole...), d.fraction...), "0")
+		text := bytes.TrimLeft(bytes.ReplaceAll(d.digits, []byte{'.'}, nil), "0")
 		if len(text) == 0 {
 			return n, ""
 		}
-		if len(text)+shift > digits {
+		if len(text)+shift > most {
 			return n, large
 		}
 		wide, _ := new(big.Int).SetString(string(append(text, bytes.Repeat([]byte{'0'}, shift)...)), 10)
@@ -115,64 +116,49 @@ var powers = [19]uint64{
 
 // cut takes off the decimals behind the scale, and reports whether any was not 0.
 func (d *decimal) cut(scale int) (finer bool) {
-	more := len(d.fraction) - d.exponent - scale
-	for _, run := range []*[]byte{&d.fraction, &d.whole} {
-		n := max(min(more, len(*run)), 0)
-		kept, gone := (*run)[:len(*run)-n], (*run)[len(*run)-n:]
-		finer = finer || len(bytes.Trim(gone, "0")) > 0
-		*run, more = kept, more-n
+	for ; d.decimals > scale && len(d.digits) > 0; d.digits = d.digits[:len(d.digits)-1] {
+		if c := d.digits[len(d.digits)-1]; c != '.' {
+			finer = finer || c != '0'
+			d.decimals--
+		}
 	}
-	d.exponent = max(d.exponent, len(d.fraction)-scale)
+	d.decimals = min(d.decimals, scale)
 	return finer
 }
 
-// decimal is a decimal taken apart.
+// decimal is a decimal as it is written.
 type decimal struct {
-	negative        bool
-	whole, fraction []byte
-	exponent        int
+	negative bool
+	digits   []byte // with the point
+	decimals int    // how many digits are behind the point, once the exponent has moved it
 }
+
+// farExponent replaces every exponent that is larger: no row has as many digits.
+const farExponent = 100_000_000
 
 // split reads [-]digits[.digits], and with exponent also [e[±]digits].
 func split(s []byte, exponent bool) (d decimal, ok bool) {
 	if len(s) > 0 && s[0] == '-' {
 		d.negative, s = true, s[1:]
 	}
-	d.whole, s = leadingDigits(s)
-	if len(d.whole) == 0 {
-		return d, false
-	}
-	if len(s) > 0 && s[0] == '.' {
-		d.fraction, s = leadingDigits(s[1:])
-		if len(d.fraction) == 0 {
+	whole, rest := leadingDigits(s)
+	d.digits = whole
+	if len(rest) > 0 && rest[0] == '.' {
+		var fraction []byte
+		if fraction, rest = leadingDigits(rest[1:]); len(fraction) == 0 {
 			return d, false
 		}
+		d.digits, d.decimals = s[:len(whole)+1+len(fraction)], len(fraction)
 	}
-	if exponent && len(s) > 0 && (s[0] == 'e' || s[0] == 'E') {
-		return d, d.readExponent(s[1:])
+	if exponent && len(rest) > 0 && (rest[0] == 'e' || rest[0] == 'E') {
+		e, err := strconv.Atoi(string(rest[1:])) // one that is out of range is the largest
+		if errors.Is(err, strconv.ErrSyntax) {
+			return d, false
+		}
+		d.decimals -= max(-farExponent, min(e, farExponent))
+		rest = nil
 	}
-	return d, len(s) == 0
-}
-
-// farExponent stands for every exponent that is larger: no row has as many digits.
-const farExponent = 100_000_000
-
-func (d *decimal) readExponent(s []byte) bool {
-	negative := false
-	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
-		negative, s = s[0] == '-', s[1:]
-	}
-	digits, rest := leadingDigits(s)
-	if len(digits) == 0 || len(rest) > 0 {
-		return false
-	}
-	for _, c := range digits {
-		d.exponent = min(d.exponent*10+int(c-'0'), farExponent)
-	}
-	if negative {
-		d.exponent = -d.exponent
-	}
-	return true
+	return d, len(whole) > 0 && len(rest) == 0
 }
 
 func leadingDigits(s []byte) (digits, rest []byte) {
