@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,18 +166,15 @@ func appendText(b, text []byte) []byte {
 
 // appendDecimal writes a number of units as a text with so many decimals.
 func appendDecimal(b []byte, n sinks.Int128, decimals int) []byte {
-	lo, hi := n.Lo, uint64(n.Hi) //nolint:gosec // two's complement
-	b = append(b, '"')
-	if n.Hi < 0 {
-		var borrow uint64
-		lo, borrow = bits.Sub64(0, lo, 0)
-		hi, _ = bits.Sub64(0, hi, borrow)
-		b = append(b, '-')
+	digits := strconv.FormatInt(int64(n.Lo), 10)
+	if n.Hi != int64(n.Lo)>>63 { // more than 64 bits
+		wide := new(big.Int).Lsh(big.NewInt(n.Hi), 64)
+		digits = wide.Add(wide, new(big.Int).SetUint64(n.Lo)).String()
 	}
-	digits := strconv.FormatUint(lo, 10)
-	if hi > 0 {
-		wide := new(big.Int).Lsh(new(big.Int).SetUint64(hi), 64)
-		digits = wide.Or(wide, new(big.Int).SetUint64(lo)).String()
+	b = append(b, '"')
+	digits, negative := strings.CutPrefix(digits, "-")
+	if negative {
+		b = append(b, '-')
 	}
 	if missing := decimals + 1 - len(digits); missing > 0 {
 		digits = strings.Repeat("0", missing) + digits

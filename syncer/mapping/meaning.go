@@ -70,6 +70,9 @@ func jsonDifferences(api, mirror []byte) []Difference {
 	return []Difference{d}
 }
 
+// absent takes the place of a member that an object or array does not have.
+type absent struct{}
+
 // appendDifferences walks two values side by side.
 func appendDifferences(found []Difference, path string, a, m any) []Difference {
 	switch a := a.(type) {
@@ -78,24 +81,14 @@ func appendDifferences(found []Difference, path string, a, m any) []Difference {
 			names := maps.Clone(a)
 			maps.Copy(names, m)
 			for _, name := range slices.Sorted(maps.Keys(names)) {
-				va, inA := a[name]
-				vm, inM := m[name]
-				found = appendMember(found, join(path, name), va, vm, inA, inM)
+				found = appendDifferences(found, join(path, name), member(a, name), member(m, name))
 			}
 			return found
 		}
 	case []any:
 		if m, ok := m.([]any); ok {
 			for i := range max(len(a), len(m)) {
-				var va, vm any
-				inA, inM := i < len(a), i < len(m)
-				if inA {
-					va = a[i]
-				}
-				if inM {
-					vm = m[i]
-				}
-				found = appendMember(found, join(path, strconv.Itoa(i)), va, vm, inA, inM)
+				found = appendDifferences(found, join(path, strconv.Itoa(i)), nth(a, i), nth(m, i))
 			}
 			return found
 		}
@@ -108,18 +101,28 @@ func appendDifferences(found []Difference, path string, a, m any) []Difference {
 			return found
 		}
 	}
-	return append(found, Difference{Field: path, API: Literal(a), Mirror: Literal(m)})
+	d := Difference{Field: path}
+	if a != (absent{}) {
+		d.API = Literal(a)
+	}
+	if m != (absent{}) {
+		d.Mirror = Literal(m)
+	}
+	return append(found, d)
 }
 
-// appendMember compares a member of two objects or arrays, which one of them may lack.
-func appendMember(found []Difference, path string, a, m any, inAPI, inMirror bool) []Difference {
-	switch {
-	case !inAPI:
-		return append(found, Difference{Field: path, Mirror: Literal(m)})
-	case !inMirror:
-		return append(found, Difference{Field: path, API: Literal(a)})
+func member(of map[string]any, name string) any {
+	if v, ok := of[name]; ok {
+		return v
 	}
-	return appendDifferences(found, path, a, m)
+	return absent{}
+}
+
+func nth(of []any, i int) any {
+	if i < len(of) {
+		return of[i]
+	}
+	return absent{}
 }
 
 func join(path, name string) string {
