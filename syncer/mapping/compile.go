@@ -3,7 +3,6 @@ package mapping
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,19 +45,13 @@ func Compile[T any](table string, context ...sinks.Column) (*Plan, error) {
 
 type compiler struct{ plan *Plan }
 
-// place is where in a row a field stands.
+// place is where in a row the fields of an object are.
 type place struct {
-	path     []string // names down to here
-	prefix   string   // of the column names
-	depth    int      // arrays around it
-	nullable bool     // an object around it may be null
+	path     string // of them in reports: "items."
+	prefix   string // of their column names: "items."
+	depth    int    // arrays around them
+	nullable bool   // an object around them may be null
 	inMap    bool
-}
-
-func (p place) below(name, separator string) place {
-	p.path = append(slices.Clone(p.path), name)
-	p.prefix += name + separator
-	return p
 }
 
 func (c *compiler) column(col sinks.Column) int {
@@ -77,22 +70,26 @@ func (c *compiler) check() error {
 	return nil
 }
 
+// object plans a struct, embedded structs in their place.
 func (c *compiler) object(t reflect.Type, at place) (*object, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
-	o := &object{index: map[string]int{}}
-	if len(at.path) > 0 {
-		o.path = strings.Join(at.path, ".") + "."
-	}
-	if err := c.fields(o, t, at); err != nil {
-		return nil, err
-	}
-	if len(o.fields) > maxFields {
-		return nil, fmt.Errorf("%s has %d fields, %d are possible", t, len(o.fields), maxFields)
-	}
-	for i, f := range o.fields {
-		o.index[f.name] = i
+	o := &object{path: at.path, index: map[string]int{}}
+	for _, sf := range reflect.VisibleFields(t) {
+		if sf.Anonymous {
+			continue
+		}
+		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			return nil, fmt.Errorf("%s.%s has no name in JSON", t, sf.Name)
+		}
+		f, err := c.field(sf, name, at)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t, sf.Name, err)
+		}
+		i := len(o.fields)
+		o.fields, o.index[name] = append(o.fields, f), i
 		switch {
 		case f.op == opSkip || f.op == opDeleted:
 		case f.nullable:
@@ -101,49 +98,19 @@ func (c *compiler) object(t reflect.Type, at place) (*object, error) {
 			o.required |= 1 << i
 		}
 	}
+	if len(o.fields) > maxFields {
+		return nil, fmt.Errorf("%s has %d fields, %d are possible", t, len(o.fields), maxFields)
+	}
 	return o, nil
 }
 
-// fields adds the fields of a struct, embedded structs in their place.
-func (c *compiler) fields(o *object, t reflect.Type, at place) error {
-	for sf := range fieldsOf(t) {
-		tag, tagged := sf.Tag.Lookup("json")
-		if sf.Anonymous && !tagged {
-			if err := c.fields(o, sf.Type, at); err != nil {
-				return err
-			}
-			continue
-		}
-		name, _, _ := strings.Cut(tag, ",")
-		if name == "" || name == "-" {
-			return fmt.Errorf("%s.%s has no name in JSON", t, sf.Name)
-		}
-		f, err := c.field(sf, name, at)
-		if err != nil {
-			return fmt.Errorf("%s.%s: %w", t, sf.Name, err)
-		}
-		o.fields = append(o.fields, f)
-	}
-	return nil
-}
-
-func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
-	}
-}
-
 func (c *compiler) field(sf reflect.StructField, name string, at place) (field, error) {
-	f := field{name: name, quoted: strconv.Quote(name), level: at.depth}
+	f := field{name: name, quoted: strconv.Quote(name), level: at.depth, scalar: scalar{path: at.path + name}}
 	column := at.prefix + name
 	switch {
 	case sf.Tag.Get("row") == "id" && at.depth == 0: // in an array it identifies the element
-		return f, c.identify(&f, sf, name, at)
-	case name == "deleted" && len(at.path) == 0:
+		return f, c.identify(&f, sf, column, at)
+	case f.scalar.path == "deleted":
 		f.op, c.plan.deletable = opDeleted, true
 		return f, nil
 	case sf.Tag.Get("column") == "-" || column == "business_id":
@@ -159,7 +126,7 @@ func (c *compiler) field(sf reflect.StructField, name string, at place) (field, 
 		enum = strings.Split(e, ",")
 	}
 	before := len(c.plan.table.Columns)
-	err := c.shape(&f, t, name, enum, at)
+	err := c.shape(&f, t, column, enum, at)
 	for i := before; i < len(c.plan.table.Columns); i++ {
 		f.columns = append(f.columns, i)
 	}
@@ -170,111 +137,68 @@ func (c *compiler) field(sf reflect.StructField, name string, at place) (field, 
 }
 
 // identify plans the field that identifies the row.
-func (c *compiler) identify(f *field, sf reflect.StructField, name string, at place) error {
+func (c *compiler) identify(f *field, sf reflect.StructField, column string, at place) error {
 	if c.plan.idPath != nil || at.nullable || at.inMap || sf.Type.Kind() != reflect.String {
 		return fmt.Errorf("cannot identify the row")
 	}
-	path := append(slices.Clone(at.path), name)
-	c.plan.idPath = path
+	c.plan.idPath = strings.Split(f.scalar.path, ".")
 	f.op, f.id = opScalar, true
-	f.scalar = scalar{path: strings.Join(path, "."), kind: sinks.Text, col: -1}
-	if column := at.prefix + name; column != "id" {
+	f.scalar.kind, f.scalar.col = sinks.Text, -1
+	if column != "id" {
 		f.scalar.col = c.column(sinks.Column{Name: column, Kind: sinks.Text})
 		f.columns = []int{f.scalar.col}
 	}
 	return nil
 }
 
-// shape plans a field by its type, pointer taken off.
-func (c *compiler) shape(f *field, t reflect.Type, name string, enum []string, at place) (err error) {
-	path := strings.Join(append(slices.Clone(at.path), name), ".")
-	nullable := f.nullable || at.nullable
-	if kind, number, ok := scalarKind(t); ok {
-		f.op = opScalar
-		col := c.column(sinks.Column{Name: at.prefix + name, Kind: kind, Nullable: nullable, Depth: at.depth, Map: at.inMap})
-		f.scalar = scalar{path: path, kind: kind, number: number, col: col, enum: enum}
-		return nil
-	}
-	if at.inMap {
+// shape plans a field by its type, pointer taken off: one value, an array or a map, of scalars
+// or of objects.
+func (c *compiler) shape(f *field, t reflect.Type, column string, enum []string, at place) (err error) {
+	col := sinks.Column{Name: column, Nullable: f.nullable || at.nullable, Depth: at.depth, Map: at.inMap}
+	below := place{path: f.scalar.path + ".", prefix: column + "_", depth: at.depth, nullable: col.Nullable}
+	ofScalars, ofObjects := opScalar, opStruct
+	switch _, isScalar := scalars[t]; {
+	case isScalar:
+	case at.inMap:
 		return fmt.Errorf("%s cannot be inside a map", t)
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		f.op = opStruct
-		at = at.below(name, "_")
-		at.nullable = nullable
-		f.sub, err = c.object(t, at)
-		return err
-	case reflect.Slice:
-		return c.slice(f, t.Elem(), name, enum, at)
-	case reflect.Map:
-		return c.mapOf(f, t, name, enum, at)
-	default:
+	case t.Kind() == reflect.Slice:
+		ofScalars, ofObjects, t = opScalars, opStructs, t.Elem()
+		col.Nullable, col.Depth = false, at.depth+1
+		below.nullable, below.depth = false, at.depth+1
+		if at.depth == 0 {
+			below.prefix = column + "."
+		}
+	case t.Kind() == reflect.Map:
+		if t.Key().Kind() != reflect.String || at.depth > 0 {
+			return fmt.Errorf("%s cannot be a map column", t)
+		}
+		ofScalars, ofObjects, t = opMap, opMapOf, t.Elem()
+		f.keys, enum = enum, nil
+		col.Nullable, col.Map = false, true
+		below.nullable, below.inMap = false, true
+	case t.Kind() != reflect.Struct:
 		return fmt.Errorf("%s has no kind", t)
 	}
-}
-
-func (c *compiler) slice(f *field, t reflect.Type, name string, enum []string, at place) (err error) {
-	if kind, number, ok := scalarKind(t); ok {
-		f.op = opScalars
-		col := c.column(sinks.Column{Name: at.prefix + name, Kind: kind, Depth: at.depth + 1})
-		path := strings.Join(append(slices.Clone(at.path), name), ".")
-		f.scalar = scalar{path: path, kind: kind, number: number, col: col, enum: enum}
+	if s, isScalar := scalars[t]; isScalar {
+		col.Kind = s.kind
+		s.path, s.col, s.enum = f.scalar.path, c.column(col), enum
+		f.op, f.scalar = ofScalars, s
 		return nil
 	}
-	f.op = opStructs
-	separator := "."
-	if at.depth > 0 {
-		separator = "_"
-	}
-	at = at.below(name, separator)
-	at.depth++
-	at.nullable = false
-	f.sub, err = c.object(t, at)
+	f.op = ofObjects
+	f.sub, err = c.object(t, below)
 	return err
 }
 
-func (c *compiler) mapOf(f *field, t reflect.Type, name string, enum []string, at place) (err error) {
-	if t.Key().Kind() != reflect.String || at.depth > 0 {
-		return fmt.Errorf("%s cannot be a map column", t)
-	}
-	f.keys = enum
-	if kind, number, ok := scalarKind(t.Elem()); ok {
-		f.op = opMap
-		col := c.column(sinks.Column{Name: at.prefix + name, Kind: kind, Map: true})
-		path := strings.Join(append(slices.Clone(at.path), name), ".")
-		f.scalar = scalar{path: path, kind: kind, number: number, col: col}
-		return nil
-	}
-	f.op = opMapOf
-	at = at.below(name, "_")
-	at.inMap, at.nullable = true, false
-	f.sub, err = c.object(t.Elem(), at)
-	return err
-}
-
-// scalarKind is the kind of a scalar type of api.md ("Conventions").
-func scalarKind(t reflect.Type) (kind sinks.Kind, number, ok bool) {
-	switch t {
-	case reflect.TypeFor[types.Money]():
-		return sinks.Money, false, true
-	case reflect.TypeFor[types.Quantity]():
-		return sinks.Quantity, false, true
-	case reflect.TypeFor[types.Number]():
-		return sinks.Quantity, true, true
-	case reflect.TypeFor[types.Instant]():
-		return sinks.Instant, false, true
-	case reflect.TypeFor[types.Date]():
-		return sinks.Day, false, true
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return sinks.Text, false, true
-	case reflect.Bool:
-		return sinks.Bool, false, true
-	case reflect.Int, reflect.Int64:
-		return sinks.Int, true, true
-	default:
-		return 0, false, false
-	}
+// scalars are the kinds of the scalar types of api.md ("Conventions").
+var scalars = map[reflect.Type]scalar{
+	reflect.TypeFor[types.Money]():    {kind: sinks.Money},
+	reflect.TypeFor[types.Quantity](): {kind: sinks.Quantity},
+	reflect.TypeFor[types.Number]():   {kind: sinks.Quantity, number: true},
+	reflect.TypeFor[types.Instant]():  {kind: sinks.Instant},
+	reflect.TypeFor[types.Date]():     {kind: sinks.Day},
+	reflect.TypeFor[string]():         {kind: sinks.Text},
+	reflect.TypeFor[bool]():           {kind: sinks.Bool},
+	reflect.TypeFor[int]():            {kind: sinks.Int, number: true},
+	reflect.TypeFor[int64]():          {kind: sinks.Int, number: true},
 }

@@ -68,21 +68,12 @@ func (s *Seen) Remove(key string) { delete(s.keys, key) }
 
 // driftNotes are what the row at hand has that api.md does not know.
 type driftNotes struct {
-	mapper *Mapper
-	items  []DriftItem
-	paths  map[string]string // interned paths of unknown fields
-}
+	// Known, when not nil, reports whether drift was reported before: rows leave it out, so
+	// that there is space for what is new.
+	Known func(DriftItem) bool
 
-// unknown reads past a field that api.md does not name, and reports it. It may hold
-// anything that is JSON.
-func (m *Mapper) unknown(o *object, quoted []byte) error {
-	path := m.drift.path(o.path, m.text(quoted))
-	value, err := m.dec.ReadValue()
-	if err != nil {
-		return m.syntax(err)
-	}
-	m.drift.report(path, DriftField, value)
-	return nil
+	drift []DriftItem
+	paths map[string]string // interned paths of unknown fields
 }
 
 func (d *driftNotes) path(prefix string, name []byte) string {
@@ -100,32 +91,16 @@ func (d *driftNotes) path(prefix string, name []byte) string {
 	return path
 }
 
-// report notes drift of the literal read last.
-func (d *driftNotes) report(path, kind string, literal []byte) {
-	if len(d.items) < maxDrift {
-		d.note(path, kind, cut(d.kept(literal)))
-	}
-}
-
-// kept is the literal read last as it stands in the row, where it stays when the
-// parser reads on.
-func (d *driftNotes) kept(literal []byte) []byte {
-	end := int(d.mapper.dec.InputOffset())
-	return d.mapper.raw[end-len(literal) : end]
-}
-
-// note notes drift once per row.
-func (d *driftNotes) note(path, kind string, example []byte) {
-	if len(d.items) >= maxDrift {
+// note notes drift once per row. literal is a part of the row.
+func (d *driftNotes) note(path, kind string, literal []byte) {
+	item := DriftItem{Path: path, Kind: kind, Example: cut(literal)}
+	if len(d.drift) >= maxDrift || d.Known != nil && d.Known(item) {
 		return
 	}
-	if d.mapper.Known != nil && d.mapper.Known(DriftItem{Path: path, Kind: kind, Example: example}) {
-		return
-	}
-	for i := range d.items {
-		if d := &d.items[i]; d.Path == path && d.Kind == kind && (kind != DriftValue || bytes.Equal(d.Example, example)) {
+	for i := range d.drift {
+		if d := &d.drift[i]; d.Path == path && d.Kind == kind && (kind != DriftValue || bytes.Equal(d.Example, item.Example)) {
 			return
 		}
 	}
-	d.items = append(d.items, DriftItem{Path: path, Kind: kind, Example: example})
+	d.drift = append(d.drift, item)
 }

@@ -175,8 +175,8 @@ func TestDriftIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Drift) != maxDrift || len(m.drift.paths) > maxPaths {
-		t.Errorf("%d items, %d paths", len(r.Drift), len(m.drift.paths))
+	if len(r.Drift) != maxDrift || len(m.paths) > maxPaths {
+		t.Errorf("%d items, %d paths", len(r.Drift), len(m.paths))
 	}
 	for _, d := range r.Drift {
 		if len(d.Example) > excerptSize || len(d.Path) > excerptSize {

@@ -3,14 +3,12 @@ package mapping
 import (
 	"bytes"
 	"math/bits"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // object reads an object of known fields.
 func (m *Mapper) object(o *object) error {
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
+	if err := m.open('{', "an object"); err != nil {
+		return err
 	}
 	var seen uint64
 	next := 0
@@ -20,16 +18,17 @@ func (m *Mapper) object(o *object) error {
 			return m.syntax(err)
 		}
 		i := o.find(name, next)
-		if i < 0 {
-			i = m.findEscaped(o, name)
+		if i < 0 && bytes.IndexByte(name, '\\') >= 0 {
+			text, _ := m.text(name)
+			i = o.named(text)
 		}
-		if i < 0 {
+		switch {
+		case i < 0:
 			err = m.unknown(o, name)
-		} else {
+		case seen&(1<<i) != 0:
+			err = m.bad(nil, "there twice")
+		default:
 			next = i + 1
-			if seen&(1<<i) != 0 {
-				return m.bad(nil, "there twice")
-			}
 			seen |= 1 << i
 			err = m.field(&o.fields[i])
 		}
@@ -37,14 +36,10 @@ func (m *Mapper) object(o *object) error {
 			return err
 		}
 	}
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
+	if err := m.token(); err != nil {
+		return err
 	}
-	return m.fill(o, seen)
-}
-
-// fill completes an object with the nulls of the fields it does not have.
-func (m *Mapper) fill(o *object, seen uint64) error {
+	// What it does not have is null, where that may be.
 	if gone := o.required &^ seen; gone != 0 {
 		return m.missing(o.fields[bits.TrailingZeros64(gone)].name)
 	}
@@ -54,14 +49,17 @@ func (m *Mapper) fill(o *object, seen uint64) error {
 	return nil
 }
 
-func (m *Mapper) findEscaped(o *object, quoted []byte) int {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return -1
+// unknown reads past a field that api.md does not name, and reports it. It may hold
+// anything that is JSON.
+func (m *Mapper) unknown(o *object, quoted []byte) error {
+	name, _ := m.text(quoted)
+	path := m.path(o.path, name)
+	value, err := m.value()
+	if err != nil {
+		return err
 	}
-	if i, ok := o.index[string(m.text(quoted))]; ok {
-		return i
-	}
-	return -1
+	m.note(path, DriftField, m.kept(value))
+	return nil
 }
 
 func (m *Mapper) field(f *field) error {
@@ -69,20 +67,18 @@ func (m *Mapper) field(f *field) error {
 	case opScalar:
 		return m.scalarField(f)
 	case opStruct:
-		return m.structField(f)
-	case opScalars:
-		return m.scalars(f)
-	case opStructs:
-		return m.structs(f)
+		if f.nullable && m.dec.PeekKind() == 'n' {
+			return m.skipNull(f)
+		}
+		return m.object(f.sub)
+	case opScalars, opStructs:
+		return m.list(f)
 	case opMap, opMapOf:
 		return m.mapField(f)
 	case opDeleted:
-		return m.tombstones.deleted()
+		return m.deleted()
 	default:
-		if err := m.dec.SkipValue(); err != nil {
-			return m.syntax(err)
-		}
-		return nil
+		return m.skip()
 	}
 }
 
@@ -95,121 +91,52 @@ func (m *Mapper) scalarField(f *field) error {
 		m.vectors[f.scalar.col].AppendZero()
 		return nil
 	}
-	if f.id {
-		return m.identify(f, value)
+	if !f.id {
+		return m.scalar(&f.scalar, value)
+	}
+	if m.rowID, err = m.id(value); err == nil && f.scalar.col >= 0 {
+		m.vectors[f.scalar.col].AppendText([]byte(m.rowID))
+	}
+	return err
+}
+
+// element reads an element of an array or a map.
+func (m *Mapper) element(f *field) error {
+	if f.sub != nil {
+		return m.object(f.sub)
+	}
+	value, err := m.value()
+	if err != nil {
+		return err
 	}
 	return m.scalar(&f.scalar, value)
 }
 
-// maxID bounds what identifies a row: ids stand in addresses, in memory and in the
-// index of a table.
-const maxID = 1024
-
-const (
-	tooLong       = "longer than 1024 bytes"
-	halfSurrogate = "holds half a surrogate pair: with U+FFFD in its place it could be another row's"
-)
-
-// identify takes the value of the field that identifies the row.
-func (m *Mapper) identify(f *field, value []byte) error {
-	if value[0] != '"' {
-		return m.bad(value, "want a string that is not empty")
+func (m *Mapper) list(f *field) error {
+	if f.nullable && m.dec.PeekKind() == 'n' {
+		return m.skipNull(f)
 	}
-	text, whole := m.wholeText(value)
-	if len(text) == 0 {
-		return m.bad(value, "want a string that is not empty")
-	}
-	if !whole {
-		return m.bad(value, halfSurrogate)
-	}
-	if len(text) > maxID {
-		return m.bad(value, tooLong)
-	}
-	m.id = string(text)
-	if f.scalar.col >= 0 {
-		m.vectors[f.scalar.col].AppendText(text)
-	}
-	return nil
-}
-
-func (m *Mapper) structField(f *field) error {
-	switch m.dec.PeekKind() {
-	case '{':
-		return m.object(f.sub)
-	case 'n':
-		if f.nullable {
-			return m.skipNull(f)
-		}
-	}
-	return m.unexpected("an object")
-}
-
-func (m *Mapper) scalars(f *field) error {
-	if ok, err := m.open(f, '[', "an array"); !ok {
+	if err := m.open('[', "an array"); err != nil {
 		return err
 	}
 	for m.dec.PeekKind() != ']' {
-		value, err := m.dec.ReadValue()
-		if err != nil {
-			return m.syntax(err)
-		}
-		if err := m.scalar(&f.scalar, value); err != nil {
+		if err := m.element(f); err != nil {
 			return err
 		}
 	}
-	return m.close(f)
+	m.endList(f)
+	return m.token()
 }
 
-func (m *Mapper) structs(f *field) error {
-	if ok, err := m.open(f, '[', "an array"); !ok {
-		return err
-	}
-	for {
-		switch m.dec.PeekKind() {
-		case '{':
-			if err := m.object(f.sub); err != nil {
-				return err
-			}
-		case ']':
-			return m.close(f)
-		default:
-			return m.unexpected("an object")
-		}
-	}
-}
-
-// open reads the start of an array or map. It returns false when there is
-// nothing more to do.
-func (m *Mapper) open(f *field, kind jsontext.Kind, want string) (bool, error) {
-	switch k := m.dec.PeekKind(); {
-	case k == 'n' && f.nullable:
-		return false, m.skipNull(f)
-	case k != kind:
-		return false, m.unexpected(want)
-	}
-	if _, err := m.dec.ReadToken(); err != nil {
-		return false, m.syntax(err)
-	}
-	return true, nil
-}
-
-// close reads the end of an array or map.
-func (m *Mapper) close(f *field) error {
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
-	}
+func (m *Mapper) endList(f *field) {
 	for _, col := range f.columns {
 		m.vectors[col].EndList(f.level)
 	}
-	return nil
 }
 
 func (m *Mapper) skipNull(f *field) error {
-	if _, err := m.dec.ReadToken(); err != nil {
-		return m.syntax(err)
-	}
 	m.null(f)
-	return nil
+	return m.token()
 }
 
 // null appends a field that is null: nulls, and empty lists and maps.
@@ -222,13 +149,4 @@ func (m *Mapper) null(f *field) {
 			v.AppendZero()
 		}
 	}
-}
-
-// unexpected is the error of a value of the wrong shape that comes next.
-func (m *Mapper) unexpected(want string) error {
-	value, err := m.dec.ReadValue()
-	if err != nil {
-		return m.syntax(err)
-	}
-	return m.bad(value, "want "+want)
 }

@@ -1,13 +1,9 @@
 package mapping
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,26 +13,18 @@ import (
 // Mapper appends rows to batches. It holds the parser's buffers and is not safe
 // for concurrent use.
 type Mapper struct {
-	// Known, when not nil, tells drift that was reported before: rows leave it out, so
-	// that there is room for what is new.
-	Known func(DriftItem) bool
+	reader
+	driftNotes
 
 	plan *Plan
-	dec  jsontext.Decoder
-	in   bytes.Buffer
 
 	// Of the row at hand.
-	raw     []byte
 	vectors []sinks.Vector
-	id      string
-	entries entries // of the map that is open
+	rowID   string
+	entries []entry        // unknown ones of the map that is open, by their first key
+	at      map[string]int // where in entries a key is
 
-	drift      *driftNotes
-	tombstones *tombstoneReader
-	identity   *identityFinder
-
-	inner   *Mapper // reads the unknown entries of maps of objects
-	scratch []byte
+	inner *Mapper // reads the unknown entries of maps of objects
 }
 
 // Result is what a good row brought.
@@ -51,9 +39,7 @@ type Result struct {
 
 // NewMapper returns a mapper of the plan.
 func (p *Plan) NewMapper() *Mapper {
-	m := &Mapper{plan: p}
-	m.drift, m.tombstones, m.identity = &driftNotes{mapper: m, paths: map[string]string{}}, &tombstoneReader{m}, &identityFinder{m}
-	return m
+	return &Mapper{plan: p, driftNotes: driftNotes{paths: map[string]string{}}}
 }
 
 // errDeleted ends the reading of a live row that turns out to be a tombstone.
@@ -71,7 +57,7 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		return Result{}, fmt.Errorf("map a row of %s: batch of %s with %d context values, want %d",
 			m.plan.table.Name, b.Table.Name, len(context), len(m.plan.context))
 	}
-	m.begin(raw)
+	m.start(raw)
 	m.vectors = b.Vectors
 	defer func() { m.vectors = nil }() // the batch goes on to the sink
 	err := m.row(context)
@@ -79,36 +65,42 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		return m.result(), nil
 	}
 	b.Rollback()
-	if errors.Is(err, errDeleted) || m.identity.isTombstone() {
-		return m.tombstones.tombstone()
+	if errors.Is(err, errDeleted) || m.isTombstone() {
+		var t Result
+		if t, err = m.tombstone(); err == nil {
+			return t, nil
+		}
 	}
-	return Result{}, m.identity.identified(err)
-}
-
-func (m *Mapper) begin(raw []byte) {
-	m.raw, m.id, m.drift.items = raw, "", m.drift.items[:0]
-	// Known names are checked for duplicates here; twice an unknown one is as little a
-	// reason to lose the row as once (DESIGN R9).
-	m.read(raw, decodeOptions(raw)...)
-}
-
-// decodeOptions takes half a surrogate pair ("\ud83c"), which is valid JSON. Bytes that are
-// no UTF-8 are not.
-func decodeOptions(raw []byte) []jsontext.Options {
-	if utf8.Valid(raw) {
-		return halfSurrogates
+	if bad, ok := errors.AsType[*RowError](err); ok { // somebody will look for it
+		bad.ID = m.findID()
 	}
-	return duplicateNames
+	return Result{}, err
 }
 
-var (
-	duplicateNames = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
-	halfSurrogates = append(slices.Clone(duplicateNames), jsontext.AllowInvalidUTF8(true))
-)
+func (m *Mapper) start(raw []byte) {
+	m.rowID, m.drift = "", m.drift[:0]
+	m.begin(raw)
+}
 
-func (m *Mapper) read(raw []byte, opts ...jsontext.Options) {
-	m.in = *bytes.NewBuffer(raw)
-	m.dec.Reset(&m.in, opts...)
+// isTombstone reports whether a row that failed as a live one says that it is deleted:
+// the field may come behind the one that failed.
+func (m *Mapper) isTombstone() bool {
+	m.reset(m.raw, lenient)
+	return m.plan.deletable && string(m.find("deleted")) == "true"
+}
+
+// findID is the id of a bad row, empty when it has none that can be read.
+func (m *Mapper) findID() string {
+	m.reset(m.raw, lenient)
+	value := m.find(m.plan.idPath...)
+	if len(value) == 0 || value[0] != '"' {
+		return ""
+	}
+	id, err := jsontext.AppendUnquote(nil, value)
+	if err != nil || len(id) > maxID {
+		return "" // not UTF-8: as text it would look like other ids
+	}
+	return string(id)
 }
 
 func (m *Mapper) row(context []string) error {
@@ -117,28 +109,14 @@ func (m *Mapper) row(context []string) error {
 			return err
 		}
 	}
-	if k := m.dec.PeekKind(); k != '{' {
-		return m.unexpected("an object")
-	}
 	if err := m.object(m.plan.root); err != nil {
 		return err
 	}
 	return m.end()
 }
 
-// end checks what comes after the row.
-func (m *Mapper) end() error {
-	if _, err := m.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		if err != nil {
-			return m.syntax(err)
-		}
-		return &RowError{Reason: "more than one JSON value"}
-	}
-	return nil
-}
-
 func (m *Mapper) result() Result {
-	r := Result{ID: m.id, Drift: m.drift.items}
+	r := Result{ID: m.rowID, Drift: m.drift}
 	if m.plan.updated >= 0 {
 		v := &m.vectors[m.plan.updated]
 		last := len(v.Ints) - 1
@@ -147,21 +125,4 @@ func (m *Mapper) result() Result {
 		}
 	}
 	return r
-}
-
-// text returns the text of a JSON string, valid until the next call. Half a surrogate
-// pair becomes U+FFFD.
-func (m *Mapper) text(quoted []byte) []byte {
-	text, _ := m.wholeText(quoted)
-	return text
-}
-
-// wholeText is text; whole reports whether nothing was replaced.
-func (m *Mapper) wholeText(quoted []byte) (text []byte, whole bool) {
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return quoted[1 : len(quoted)-1], true
-	}
-	text, err := jsontext.AppendUnquote(m.scratch[:0], quoted)
-	m.scratch = text
-	return text, err == nil
 }

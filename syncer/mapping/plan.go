@@ -43,13 +43,13 @@ type object struct {
 // field is one field of an object.
 type field struct {
 	name     string
-	quoted   string // as it stands in JSON
+	quoted   string // as it is in JSON
 	op       op
 	nullable bool
 	id       bool // identifies the row
 	level    int  // arrays around the field
 	columns  []int
-	scalar   scalar // opScalar, opScalars, opMap
+	scalar   scalar // opScalar, opScalars, opMap; of others its path alone
 	sub      *object
 	keys     []string // opMap, opMapOf: the keys api.md names
 }
@@ -69,7 +69,11 @@ func (o *object) find(quoted []byte, guess int) int {
 	if guess < len(o.fields) && o.fields[guess].quoted == string(quoted) {
 		return guess
 	}
-	if i, ok := o.index[string(quoted[1:len(quoted)-1])]; ok {
+	return o.named(quoted[1 : len(quoted)-1])
+}
+
+func (o *object) named(name []byte) int {
+	if i, ok := o.index[string(name)]; ok {
 		return i
 	}
 	return -1

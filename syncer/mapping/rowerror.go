@@ -2,14 +2,9 @@ package mapping
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // excerptSize is how many bytes of a value are quoted, in errors and reports.
@@ -45,56 +40,6 @@ func (e *RowError) Explained() string {
 		}
 	}
 	return said
-}
-
-// bad is the error of the value read last.
-func (m *Mapper) bad(value []byte, reason string) error {
-	return &RowError{Field: dotted(m.dec.StackPointer()), Reason: reason, Value: excerpt(value)}
-}
-
-// missing is the error of a field that the object read last does not have.
-func (m *Mapper) missing(name string) error {
-	field := dotted(m.dec.StackPointer())
-	if field != "" {
-		field += "."
-	}
-	return &RowError{Field: field + name, Reason: "missing"}
-}
-
-// syntax turns an error of the JSON parser into one of the row.
-func (m *Mapper) syntax(err error) error {
-	var syn *jsontext.SyntacticError
-	if !errors.As(err, &syn) {
-		if errors.Is(err, io.EOF) {
-			return &RowError{Reason: "no JSON"}
-		}
-		return fmt.Errorf("read a row: %w", err)
-	}
-	e := &RowError{Field: dotted(syn.JSONPointer), Reason: "not valid JSON", Detail: syn.Err.Error()}
-	switch {
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		e.Reason, e.Detail = "there twice", ""
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.Reason, e.Detail = "the JSON ends early", ""
-	case syn.ByteOffset < int64(len(m.raw)):
-		e.Value = excerpt(m.raw[syn.ByteOffset:])
-	}
-	return e
-}
-
-// dotted writes a JSON pointer the way quarantine entries do: items.3.unit_price,
-// cut like a value: names inside unknown fields may be long, and deep.
-func dotted(p jsontext.Pointer) string {
-	var b []byte
-	for token := range p.Tokens() {
-		if len(b) > 0 {
-			b = append(b, '.')
-		}
-		if b = append(b, token...); len(b) > excerptSize {
-			break
-		}
-	}
-	return string(cut(b))
 }
 
 func excerpt(value []byte) string {

@@ -25,17 +25,17 @@ func (m *Mapper) scalar(s *scalar, value []byte) error {
 		if value[0] != '"' {
 			return m.bad(value, "want a string")
 		}
-		text = m.text(value)
+		text, _ = m.text(value)
 	}
 	if s.enum != nil && !slices.Contains(s.enum, string(text)) {
-		m.drift.report(s.path, DriftValue, value)
+		m.note(s.path, DriftValue, m.kept(value))
 	}
 	finer, reason := s.parse(v, text)
 	if reason != "" {
 		return m.bad(value, reason)
 	}
 	if finer {
-		m.drift.report(s.path, DriftDigits, value)
+		m.note(s.path, DriftDigits, m.kept(value))
 	}
 	return nil
 }

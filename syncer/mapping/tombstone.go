@@ -1,14 +1,10 @@
 package mapping
 
 import (
+	"cmp"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
-
-// tombstoneReader reads a row again, as a tombstone.
-type tombstoneReader struct{ mapper *Mapper }
 
 // Tombstone is a row deleted in the service (api.md, "Tombstone"). Only its id is needed. A
 // deletion that is not applied leaves an order in the sales that is no sale any more. So a
@@ -25,131 +21,89 @@ type Tombstone struct {
 var reasons = []string{"deleted", "cancelled", "unpaid"}
 
 // deleted reads the field that tells tombstones from live rows.
-func (r *tombstoneReader) deleted() error {
-	value, err := r.mapper.dec.ReadValue()
+func (m *Mapper) deleted() error {
+	value, err := m.value()
 	switch {
 	case err != nil:
-		return r.mapper.syntax(err)
+		return err
 	case value[0] == 't':
 		return errDeleted
 	case value[0] == 'f':
 		return nil
 	default:
-		return r.mapper.bad(value, "want true or false")
+		return m.bad(value, "want true or false")
 	}
 }
 
 // tombstone reads the row again, as a tombstone.
-func (r *tombstoneReader) tombstone() (Result, error) {
-	r.mapper.drift.items = r.mapper.drift.items[:0]
-	r.mapper.read(r.mapper.raw, decodeOptions(r.mapper.raw)...)
+func (m *Mapper) tombstone() (Result, error) {
+	m.start(m.raw)
 	t := &Tombstone{Reason: "deleted"}
-	err := r.readTombstone(t)
-	if err == nil {
-		err = r.mapper.end()
-	}
-	if err != nil {
-		return Result{}, r.mapper.identity.identified(err)
-	}
-	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: r.mapper.drift.items}, nil
-}
-
-func (r *tombstoneReader) readTombstone(t *Tombstone) error {
-	if _, err := r.mapper.dec.ReadToken(); err != nil {
-		return r.mapper.syntax(err)
-	}
-	came := map[string]bool{}
-	for r.mapper.dec.PeekKind() != '}' {
-		name, err := r.mapper.dec.ReadValue()
+	seen := map[string]bool{}
+	err := m.members(func(quoted []byte) error {
+		name, _ := m.text(quoted)
+		path := m.path("", name)
+		value, err := m.value()
 		if err != nil {
-			return r.mapper.syntax(err)
-		}
-		path := r.mapper.drift.path("", r.mapper.text(name))
-		if path == "id" || path == "deleted" {
-			if came[path] {
-				return r.mapper.bad(nil, "there twice")
-			}
-			came[path] = true
-		}
-		value, err := r.mapper.dec.ReadValue()
-		if err != nil {
-			return r.mapper.syntax(err)
-		}
-		if err := r.tombstoneField(t, path, value); err != nil {
 			return err
 		}
+		switch path {
+		case "id", "deleted":
+			if seen[path] {
+				return m.bad(nil, "there twice")
+			}
+			if seen[path] = true; path == "id" {
+				t.ID, err = m.id(value)
+			}
+		case "deleted_at":
+			t.DeletedAt = m.instant(path, value)
+		case "updated_at":
+			t.UpdatedAt = m.instant(path, value)
+		case "reason":
+			t.Reason = m.reason(value)
+		default:
+			m.note(path, DriftField, m.kept(value))
+		}
+		return err
+	})
+	if err == nil && t.ID == "" {
+		err = m.missing("id")
 	}
-	if _, err := r.mapper.dec.ReadToken(); err != nil {
-		return r.mapper.syntax(err)
+	if err == nil {
+		err = m.end()
 	}
-	if t.ID == "" {
-		return r.mapper.missing("id")
-	}
-	return nil
-}
-
-func (r *tombstoneReader) tombstoneField(t *Tombstone, name string, value jsontext.Value) (err error) {
-	switch name {
-	case "id":
-		t.ID, err = r.idOf(value)
-	case "deleted":
-	case "deleted_at":
-		t.DeletedAt = r.instantOf(name, value)
-	case "updated_at":
-		t.UpdatedAt = r.instantOf(name, value)
-	case "reason":
-		r.reason(t, value)
-	default:
-		r.mapper.drift.report(name, DriftField, value)
-	}
-	return err
-}
-
-func (r *tombstoneReader) idOf(value jsontext.Value) (string, error) {
-	if value[0] != '"' {
-		return "", r.mapper.bad(value, "want a string")
-	}
-	text, whole := r.mapper.wholeText(value)
-	switch {
-	case len(text) == 0:
-		return "", r.mapper.bad(value, "want a string that is not empty")
-	case len(text) > maxID:
-		return "", r.mapper.bad(value, tooLong)
-	case !whole:
-		return "", r.mapper.bad(value, halfSurrogate)
-	}
-	return string(text), nil
+	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: m.drift}, err
 }
 
 // reason reads why the row was removed; one that api.md does not name is kept.
-func (r *tombstoneReader) reason(t *Tombstone, value jsontext.Value) {
-	if value[0] == 'n' {
-		return
+func (m *Mapper) reason(value []byte) string {
+	var text []byte
+	switch value[0] {
+	case 'n':
+		return "deleted"
+	case '"':
+		text, _ = m.text(value)
 	}
-	if value[0] == '"' {
-		if text := r.mapper.text(value); len(text) > 0 {
-			t.Reason = string(text)
-		}
+	if !slices.Contains(reasons, string(text)) {
+		m.note("reason", DriftValue, m.kept(value))
 	}
-	if value[0] != '"' || !slices.Contains(reasons, string(r.mapper.text(value))) {
-		r.mapper.drift.report("reason", DriftValue, value)
-	}
+	return cmp.Or(string(text), "deleted")
 }
 
-// instantOf reads an instant; one that is none, or that cannot be stored, is
-// unknown.
-func (r *tombstoneReader) instantOf(name string, value jsontext.Value) time.Time {
+// instant reads an instant; one that is none, or that cannot be stored, is unknown.
+func (m *Mapper) instant(name string, value []byte) time.Time {
 	if value[0] == 'n' {
 		return time.Time{}
 	}
 	if value[0] == '"' {
-		if micros, finer, reason := parseInstant(r.mapper.text(value)); reason == "" {
+		text, _ := m.text(value)
+		if micros, finer, reason := parseInstant(text); reason == "" {
 			if finer {
-				r.mapper.drift.report(name, DriftDigits, value)
+				m.note(name, DriftDigits, m.kept(value))
 			}
 			return time.UnixMicro(micros).UTC()
 		}
 	}
-	r.mapper.drift.report(name, DriftValue, value)
+	m.note(name, DriftValue, m.kept(value))
 	return time.Time{}
 }
