@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	k.err = err
 	k.observe(Exchange{
 		Route: k.target.route.name(), Attempt: k.attempts, Status: k.verdict.Status,
-		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.answer.body), Err: err,
+		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.body), Err: err,
 	})
 	return resp, err
 }
@@ -71,7 +70,7 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	k.client.proto.Store(int32(resp.ProtoMajor))
 	k.verdict = readVerdict(resp, time.Now())
 	leave(k.verdict)
-	defer closeBody(resp.Body)
+	defer resp.Body.Close()
 	phases.answered()
 	if err := k.take(resp, phases); err != nil {
 		return nil, phases.blame(err)
@@ -96,10 +95,6 @@ func (c *Client) http1() bool {
 	return c.base.Scheme == "http" || c.proto.Load() == 1
 }
 
-// closeBody gives the connection back; what closing a body that has been read,
-// or will not be, says is of no use.
-func closeBody(body io.Closer) { _ = body.Close() }
-
 // authorize adds the key, if the request goes where the key belongs.
 func (k *call) authorize(req *http.Request) error {
 	if !sameOrigin(req.URL, k.client.base) {
@@ -123,49 +118,33 @@ var (
 	errBadKey = errors.New("the key has characters that no header can carry (a line break at its end?)")
 )
 
-// take reads the answer whole, and a 200 to its meaning.
-func (k *call) take(resp *http.Response, phases *phases) error {
+// take reads the answer whole, and a 200 to its meaning. The status line of a refusal counts, and
+// of its body the beginning is enough, or what can be read of it.
+func (k *call) take(resp *http.Response, p *phases) (err error) {
 	k.answer = answer{
+		Received:    Received{Date: k.verdict.Date},
 		status:      resp.StatusCode,
 		contentType: brief(redact(resp.Header.Get("Content-Type"), k.key)),
 		location:    resp.Header.Get("Location"),
 		etag:        entityTag(resp.Header),
-		date:        k.verdict.Date,
 	}
-	var err error
-	k.answer.body, k.answer.hold, err = k.reading(resp, phases).body(resp)
-	k.answer.at = time.Now()
-	if err == nil && resp.StatusCode == http.StatusOK {
-		err = k.understand()
+	refused := resp.StatusCode != http.StatusOK
+	rd := &reading{limit: k.client.limit(k.target.route), cut: refused, tenant: k.client.tenant, phases: p}
+	if refused {
+		rd.limit = min(rd.limit, maxRefusal)
 	}
-	if err != nil || resp.StatusCode != http.StatusOK {
-		k.answer.release()
+	k.body, k.hold, err = rd.body(resp)
+	k.ReceivedAt = time.Now()
+	media, _, _ := strings.Cut(k.contentType, ";")
+	switch {
+	case err != nil || refused:
+	case strings.EqualFold(strings.TrimSpace(media), "text/html"):
+		err = &shapeError{kind: BodyHTML, reason: "it is HTML, not JSON"}
+	default:
+		err = k.parse(k.body)
+	}
+	if err != nil || refused {
+		k.release()
 	}
 	return err
-}
-
-// reading is how the answer's body is to be read: the status line of a refusal counts, and
-// of its body the beginning is enough, or what can be read of it.
-func (k *call) reading(resp *http.Response, p *phases) *reading {
-	rd := &reading{limit: k.client.limit(k.target.route), tenant: k.client.tenant, phases: p}
-	if resp.StatusCode != http.StatusOK {
-		rd.limit, rd.cut = min(rd.limit, maxRefusal), true
-	}
-	return rd
-}
-
-// understand reads the body of a 200.
-func (k *call) understand() error {
-	if isHTML(k.answer.contentType) {
-		return &shapeError{kind: BodyHTML, reason: "it is HTML, not JSON"}
-	}
-	return k.parse(k.answer.body)
-}
-
-func isHTML(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		media, _, _ = strings.Cut(contentType, ";")
-	}
-	return strings.EqualFold(strings.TrimSpace(media), "text/html")
 }

@@ -20,22 +20,31 @@ type call struct {
 	parse func(body []byte) error
 
 	attempts int
-	key      string  // of the last attempt, to be kept out of errors
-	verdict  Verdict // of the last attempt
-	answer   answer
-	err      error // why the last attempt gave no usable answer
+	// Of the last attempt.
+	key     string // to be kept out of errors
+	verdict Verdict
+	answer
+	err error // why it gave no usable answer
 }
 
-// answer is what an attempt brought.
+// answer is what an attempt received.
 type answer struct {
+	Received
+
 	status      int
 	contentType string
 	location    string // where a redirect points
 	etag        string // the version of what it shows; empty when it says none
 	body        []byte
 	hold        *hold // what body takes of the memory; nil for a small one
-	date, at    time.Time
-	attempts    int // that were made for it
+}
+
+// Received is when an answer came, how large it was, and what it took.
+type Received struct {
+	Date       time.Time // the service's clock, zero when not said
+	ReceivedAt time.Time
+	Bytes      int // of the body, decompressed
+	Attempts   int // requests that it took
 }
 
 // release gives the body back, which is not needed any more.
@@ -43,7 +52,7 @@ func (a *answer) release() { a.hold.release() }
 
 // get asks for one address and has parse read the body of its 200. The answer is the
 // caller's to release.
-func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*answer, error) {
+func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*call, error) {
 	k := &call{client: c, target: t, parse: parse}
 	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
 	if err != nil {
@@ -54,19 +63,14 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 		_ = resp.Body.Close() // read and closed inside the attempt
 	}
 	if err != nil {
-		k.answer.release()
+		k.release()
 		return nil, k.failed(ctx, err)
 	}
-	if k.answer.status != http.StatusOK && !k.unchanged() {
+	if unchanged := k.status == http.StatusNotModified && t.unless != ""; k.status != http.StatusOK && !unchanged {
 		return nil, k.refusal()
 	}
-	k.answer.attempts = k.attempts
-	return &k.answer, nil
-}
-
-// unchanged is true of a 304 that was asked for.
-func (k *call) unchanged() bool {
-	return k.answer.status == http.StatusNotModified && k.target.unless != ""
+	k.Bytes, k.Attempts = len(k.body), k.attempts
+	return k, nil
 }
 
 // request builds the request without its key, which each attempt adds.
@@ -104,24 +108,17 @@ func (k *call) failed(ctx context.Context, err error) error {
 		err = k.err
 	}
 	if shape, ok := errors.AsType[*shapeError](err); ok {
-		return k.client.bodyErrorOf(k, shape)
+		return k.bodyError(shape)
 	}
 	return &TransportError{Route: route, Attempts: k.attempts, Err: scrub(err, k.key)}
 }
 
 // bodyError is the error of an answer that cannot be used.
-func (c *Client) bodyError(route string, a *answer, shape *shapeError) *BodyError {
+func (k *call) bodyError(shape *shapeError) *BodyError {
 	return &BodyError{
-		Route: route, Kind: shape.kind, Reason: redact(shape.reason, c.opts.Key()), ContentType: a.contentType,
-		Size: len(a.body), Offset: shape.offset, Seen: excerpt(a.body, shape.offset, c.opts.Key()), Attempts: 1,
+		Route: k.target.route.name(), Kind: shape.kind, Reason: redact(shape.reason, k.key), ContentType: k.contentType,
+		Size: len(k.body), Offset: shape.offset, Seen: k.excerpt(shape.offset), Attempts: k.attempts,
 	}
-}
-
-func (c *Client) bodyErrorOf(k *call, shape *shapeError) *BodyError {
-	e := c.bodyError(k.target.route.name(), &k.answer, shape)
-	e.Attempts = k.attempts
-	e.Reason, e.Seen = redact(e.Reason, k.key), k.excerpt(shape.offset)
-	return e
 }
 
 // excerpt is a piece of the answer's body, fit for a log: empty where it may tell of people.
@@ -129,7 +126,7 @@ func (k *call) excerpt(offset int) string {
 	if k.target.route.personal {
 		return ""
 	}
-	return excerpt(k.answer.body, offset, k.key)
+	return excerpt(k.body, offset, k.key)
 }
 
 // scrub takes the address, which repeats cursors and ids, and the key off an

@@ -9,25 +9,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// envelope is what surrounds the rows of an answer (api.md, "Page" and
-// "Product sales row"). Unknown fields are ignored, known ones must be what
+// envelope is what surrounds the rows of an answer (api.md, "Page" and "Product sales row"): by
+// the name of each field, what reads it. Unknown fields are ignored, known ones must be what
 // api.md says, and must not come twice. What one envelope has is unknown in another.
-type envelope struct {
-	known []string
-	most  int // rows
-
-	rows     []Raw
-	next     string
-	more     bool
-	from, to types.Date
-	currency string
-	groupBy  string
-	totals   Raw
-}
+type envelope map[string]func(d *decoder, name string) error
 
 // What an envelope may hold at most. A page has 200 rows by api.md; what is more is
 // taken as long as it is no flood, since each row of a few bytes costs a hundred
@@ -51,44 +38,35 @@ func shapeWrong(offset int, reason string) *shapeError {
 	return &shapeError{kind: BodyShape, offset: offset, reason: reason}
 }
 
-// The fields of the envelopes.
-var (
-	pageFields     = []string{"data", "has_more", "next_cursor"}
-	rangeFields    = append(slices.Clone(pageFields), "from", "to")
-	snapshotFields = []string{"data"}
-	productsFields = []string{"currency", "from", "to", "data", "group_by"}
-	dailyFields    = []string{"currency", "from", "to", "data", "totals"}
-)
-
-func parsePage(body []byte, page *Page, fields []string) error {
-	e := envelope{most: maxRows, known: fields}
-	if err := e.parse(body, "data", "has_more"); err != nil {
+func parsePage(body []byte, p *Page, ranged bool) error {
+	*p = Page{}
+	e := envelope{"data": asRows(&p.Rows, maxRows), "has_more": asFlag(&p.HasMore), "next_cursor": asText(&p.NextCursor)}
+	if ranged {
+		e["from"], e["to"] = asText(&p.From), asText(&p.To)
+	}
+	if err := e.read(body, "data", "has_more"); err != nil {
 		return err
 	}
-	if len(e.next) > maxCursor {
-		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, len(e.next), maxCursor))
+	if n := len(p.NextCursor); n > maxCursor {
+		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
 	}
-	*page = Page{Rows: e.rows, NextCursor: e.next, HasMore: e.more, From: e.from, To: e.to}
 	return nil
 }
 
 func parseSnapshot(body []byte, s *Snapshot) error {
-	e := envelope{most: maxRows, known: snapshotFields}
-	if err := e.parse(body, "data"); err != nil {
-		return err
-	}
-	*s = Snapshot{Rows: e.rows}
-	return nil
+	return envelope{"data": asRows(&s.Rows, maxRows)}.read(body, "data")
 }
 
-func (e *envelope) parseReport(body []byte, totals bool) error {
-	e.most = maxReportRows
-	if totals {
-		e.known = dailyFields
-		return e.parse(body, "data", "from", "to", "totals")
+func parseReport(body []byte, s *SalesReport, daily bool) error {
+	*s = SalesReport{}
+	e := envelope{"currency": asText(&s.Currency), "from": asText(&s.From), "to": asText(&s.To), "data": asRows(&s.Rows, maxReportRows)}
+	required := []string{"data", "from", "to"}
+	if daily {
+		e["totals"], required = asObject(&s.Totals), append(required, "totals")
+	} else {
+		e["group_by"] = asText(&s.GroupBy)
 	}
-	e.known = productsFields
-	return e.parse(body, "data", "from", "to")
+	return e.read(body, required...)
 }
 
 // parseObject checks that the body is one JSON object.
@@ -111,19 +89,19 @@ func parseObjectWith(fields ...string) func(body []byte) error {
 	}
 }
 
-func (e *envelope) parse(body []byte, required ...string) error {
-	*e = envelope{known: e.known, most: e.most}
-	seen := make(map[string]bool, len(e.known))
+func (e envelope) read(body []byte, required ...string) error {
+	seen := make(map[string]bool, len(e))
 	err := eachField(body, func(d *decoder, name string) error {
+		read, known := e[name]
 		switch {
-		case !slices.Contains(e.known, name):
+		case !known:
 			_, err := d.value()
 			return err
 		case seen[name]:
 			return shapeWrong(d.at(), `"`+name+`" comes twice`)
 		}
 		seen[name] = true
-		return e.field(d, name)
+		return read(d, name)
 	})
 	if err != nil {
 		return err
@@ -136,53 +114,59 @@ func (e *envelope) parse(body []byte, required ...string) error {
 	return nil
 }
 
-// field reads one field of the envelope.
-func (e *envelope) field(d *decoder, name string) error {
-	switch name {
-	case "data":
-		return e.readRows(d)
-	case "has_more":
-		value, err := d.of(name, "neither true nor false", 't', 'f')
-		e.more = value.Kind() == 't'
-		return err
-	case "totals":
-		value, err := d.of(name, "not an object", '{')
-		e.totals = Raw(value)
-		return err
-	case "next_cursor", "next_updated_since":
-		return d.text(name, &e.next)
-	case "from":
-		return d.text(name, (*string)(&e.from))
-	case "to":
-		return d.text(name, (*string)(&e.to))
-	case "currency":
-		return d.text(name, &e.currency)
-	default: // group_by
-		return d.text(name, &e.groupBy)
+// asText reads a text, or null as the empty one.
+func asText[T ~string](to *T) func(*decoder, string) error {
+	return func(d *decoder, name string) error {
+		value, err := d.of(name, "neither a string nor null", '"', 'n')
+		if err != nil || value.Kind() == 'n' {
+			return err
+		}
+		unquoted, _ := jsontext.AppendUnquote(nil, value) // what is no UTF-8 is replaced
+		*to = T(unquoted)
+		return nil
 	}
 }
 
-func (e *envelope) readRows(d *decoder) error {
-	if d.PeekKind() != '[' {
-		_, err := d.of("data", "not an array", '[')
+func asFlag(to *bool) func(*decoder, string) error {
+	return func(d *decoder, name string) error {
+		value, err := d.of(name, "neither true nor false", 't', 'f')
+		*to = value.Kind() == 't'
 		return err
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return broken(err)
+}
+
+func asObject(to *Raw) func(*decoder, string) error {
+	return func(d *decoder, name string) error {
+		value, err := d.of(name, "not an object", '{')
+		*to = Raw(value)
+		return err
 	}
-	e.rows = make([]Raw, 0, PageLimit)
-	for d.PeekKind() != ']' {
-		row, err := d.value()
-		if err != nil {
+}
+
+// asRows reads an array, of so many rows at most.
+func asRows(to *[]Raw, most int) func(*decoder, string) error {
+	return func(d *decoder, name string) error {
+		if d.PeekKind() != '[' {
+			_, err := d.of(name, "not an array", '[')
 			return err
 		}
-		if len(e.rows) == e.most {
-			return shapeWrong(d.at(), fmt.Sprintf("it has more than %d rows", e.most))
+		if _, err := d.ReadToken(); err != nil {
+			return broken(err)
 		}
-		e.rows = append(e.rows, Raw(row))
+		*to = make([]Raw, 0, PageLimit)
+		for d.PeekKind() != ']' {
+			row, err := d.value()
+			if err != nil {
+				return err
+			}
+			if len(*to) == most {
+				return shapeWrong(d.at(), fmt.Sprintf("it has more than %d rows", most))
+			}
+			*to = append(*to, Raw(row))
+		}
+		_, err := d.ReadToken()
+		return err
 	}
-	_, err := d.ReadToken()
-	return err
 }
 
 // decoder reads a body value by value. Texts may be no UTF-8, and names of rows may come
@@ -251,17 +235,6 @@ func (d *decoder) of(name, otherwise string, kinds ...jsontext.Kind) (jsontext.V
 		err = shapeWrong(d.at()-len(value), `"`+name+`" is `+otherwise)
 	}
 	return value, err
-}
-
-// text reads a text, or null as the empty one.
-func (d *decoder) text(name string, to *string) error {
-	value, err := d.of(name, "neither a string nor null", '"', 'n')
-	if err != nil || value.Kind() == 'n' {
-		return err
-	}
-	text, _ := jsontext.AppendUnquote(nil, value) // what is no UTF-8 is replaced
-	*to = string(text)
-	return nil
 }
 
 // broken is the error of a body that is no JSON. It repeats no more of the body than the few

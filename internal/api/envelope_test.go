@@ -55,7 +55,7 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var page Page
-			err := parsePage([]byte(c.body), &page, rangeFields)
+			err := parsePage([]byte(c.body), &page, true)
 			shape, ok := errors.AsType[*shapeError](err)
 			if !ok || shape.kind != c.kind || shape.reason != c.reason {
 				t.Errorf("got %+v (%v), want %s: %s", shape, err, c.kind, c.reason)
@@ -68,19 +68,19 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 	odd := `"currency":7,"group_by":{},"totals":[],"Data":1,"HAS_MORE":"x","x":[{"data":1,"data":2}],`
 	var page Page
-	if err := parsePage([]byte(`{`+odd+`"from":1,"to":[],"data":[1],"next_cursor":null,"has_more":false}`), &page, pageFields); err != nil || len(page.Rows) != 1 {
+	if err := parsePage([]byte(`{`+odd+`"from":1,"to":[],"data":[1],"next_cursor":null,"has_more":false}`), &page, false); err != nil || len(page.Rows) != 1 {
 		t.Errorf("page %+v: %v", page, err)
 	}
 	var s Snapshot
 	if err := parseSnapshot([]byte(`{`+odd+`"from":1,"to":[],"has_more":"no","next_cursor":7,"data":[1,2]}`), &s); err != nil || len(s.Rows) != 2 {
 		t.Errorf("snapshot %+v: %v", s, err)
 	}
-	var e envelope
-	if err := e.parseReport([]byte(`{"totals":[],"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","group_by":"day","data":[1]}`), false); err != nil || len(e.rows) != 1 {
-		t.Errorf("report %+v: %v", e, err)
+	var r SalesReport
+	if err := parseReport([]byte(`{"totals":[],"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","group_by":"day","data":[1]}`), &r, false); err != nil || len(r.Rows) != 1 {
+		t.Errorf("report %+v: %v", r, err)
 	}
-	if err := e.parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), true); err != nil || len(e.rows) != 1 {
-		t.Errorf("report %+v: %v", e, err)
+	if err := parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), &r, true); err != nil || len(r.Rows) != 1 {
+		t.Errorf("report %+v: %v", r, err)
 	}
 	me, err := Decode[types.Me]([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"Rate_Limits":"none"}`))
 	if err != nil || me.App.ID != "a" || len(me.Scopes) != 1 {
@@ -89,15 +89,15 @@ func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 }
 
 func TestReportNeedsItsTotals(t *testing.T) {
-	var e envelope
+	var r SalesReport
 	body := []byte(`{"currency":"RON","from":"2026-01-01","to":"2026-01-02","group_by":"day","data":[{"a":1}],"totals":{"orders":3}}`)
-	if err := e.parseReport(body, true); err != nil {
+	if err := parseReport(body, &r, true); err != nil {
 		t.Fatal(err)
 	}
-	if e.currency != "RON" || e.from != "2026-01-01" || e.to != "2026-01-02" || e.groupBy != "" || string(e.totals) != `{"orders":3}` || len(e.rows) != 1 {
-		t.Errorf("read %+v", e)
+	if r.Currency != "RON" || r.From != "2026-01-01" || r.To != "2026-01-02" || r.GroupBy != "" || string(r.Totals) != `{"orders":3}` || len(r.Rows) != 1 {
+		t.Errorf("read %+v", r)
 	}
-	if err := e.parseReport([]byte(`{"from":"a","to":"b","data":[]}`), true); err == nil {
+	if err := parseReport([]byte(`{"from":"a","to":"b","data":[]}`), &r, true); err == nil {
 		t.Error("a daily report without totals was taken")
 	}
 }
@@ -148,7 +148,7 @@ func TestBrokenPagesAreRefused(t *testing.T) {
 func TestRowsComeOutAsReceived(t *testing.T) {
 	body := orderPage(200)
 	var page Page
-	if err := parsePage(body, &page, rangeFields); err != nil {
+	if err := parsePage(body, &page, true); err != nil {
 		t.Fatal(err)
 	}
 	var std struct{ Data []json.RawMessage }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,14 +16,11 @@ import (
 
 // Codes of the error envelope that the read side knows (api.md, "Errors").
 const (
-	CodeUnauthorized      = "unauthorized"
 	CodeKeyDisabled       = "api_key_disabled"
 	CodeAPIDisabled       = "api_disabled"
 	CodeInsufficientScope = "insufficient_scope"
 	CodeLocationForbidden = "location_forbidden"
 	CodeNotFound          = "not_found"
-	CodeValidationFailed  = "validation_failed"
-	CodeRateLimited       = "rate_limited"
 )
 
 // Error is an answer other than 200.
@@ -34,18 +30,15 @@ type Error struct {
 	// Code is empty when the body was not the envelope of api.md: then Message
 	// tells what was seen instead, and a proxy on the way is likely to have
 	// answered.
-	Code           string
-	Message        string
-	DisplayMessage string // Romanian
-	Details        json.RawMessage
+	Code    string
+	Message string
 	// Fields of a 422: what is wrong with each.
 	Fields map[string][]string
 	// Scopes of a 403 insufficient_scope.
-	RequiredScope  string
-	RequiredScopes []string
-	GrantedScopes  []string
-	RetryAfter     time.Duration // 0: not said
-	Date           time.Time     // the service's clock, zero when not said
+	RequiredScope string
+	GrantedScopes []string
+	RetryAfter    time.Duration // 0: not said
+	Date          time.Time     // the service's clock, zero when not said
 	// Limit is X-RateLimit-Limit, -1 when missing: the service counts every
 	// request of a valid key to a route that exists (api.md, "Limits").
 	Limit    int

@@ -130,50 +130,22 @@ func (e *TimeoutError) Timeout() bool { return true }
 // maxSeen is how much of a body an error shows, and of a text of the service.
 const maxSeen = 200
 
-// excerpt is a piece of a body around offset, fit for a log: cut, valid UTF-8,
-// and without the key, which a service or proxy may have echoed. The key goes
-// before the cut: half a key is still half a secret.
+// excerpt is a piece of a body around offset, fit for a log: cut, valid UTF-8, and without the
+// key, which a service or proxy may have repeated. The key goes before the cut: half a key is
+// still half a secret.
 func excerpt(body []byte, offset int, key string) string {
 	offset = min(offset, len(body))
 	start := 0
 	if offset >= maxSeen {
 		start = offset - maxSeen/4
 	}
-	from := max(start-len(key), 0)
-	to := min(max(offset, start)+2*maxSeen+len(key), len(body))
-	window := string(body[from:to])
-	start -= from
-	start = beforeKey(window, key, start)
-	text := window[start:]
-	if to < len(body) {
-		text = withoutStartOf(key, text)
+	end := min(start+maxSeen, len(body))
+	from, to := max(start-len(key), 0), min(end+len(key), len(body))
+	seen := string(body[from:to])
+	if key != "" {
+		seen = strings.ReplaceAll(seen, key, strings.Repeat("*", len(key)))
 	}
-	text = redact(text, key)
-	return strings.ToValidUTF8(text[:min(len(text), maxSeen)], "?")
-}
-
-// beforeKey is at, or the beginning of the key that at would cut.
-func beforeKey(text, key string, at int) int {
-	for from := 0; key != ""; {
-		i := strings.Index(text[from:], key)
-		if i < 0 || from+i >= at {
-			break
-		}
-		if from += i + len(key); from > at {
-			return from - len(key)
-		}
-	}
-	return at
-}
-
-// withoutStartOf takes the beginning of a key off the end of a text that was cut.
-func withoutStartOf(key, text string) string {
-	for n := min(len(key)-1, len(text)); n > 0; n-- {
-		if strings.HasSuffix(text, key[:n]) {
-			return text[:len(text)-n]
-		}
-	}
-	return text
+	return strings.ToValidUTF8(seen[start-from:len(seen)-(to-end)], "?")
 }
 
 // brief cuts a text that came from outside, or repeats one that did.

@@ -138,7 +138,7 @@ func TestDetailsAreKept(t *testing.T) {
 		"Date", "Sat, 14 Mar 2026 19:12:58 GMT", "X-RateLimit-Limit", "30"), nil)
 	_, err := s.Me(t.Context())
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.DisplayMessage != "d" || string(e.Details) != `{"required_scope":"a","extra":1}` || e.Limit != 30 ||
+	if !ok || e.Message != "m" || e.RequiredScope != "a" || e.Limit != 30 ||
 		!e.Date.Equal(time.Date(2026, 3, 14, 19, 12, 58, 0, time.UTC)) {
 		t.Errorf("error %+v", e)
 	}

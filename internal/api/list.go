@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,8 @@ type Page struct {
 	From, To   types.Date // of range mode
 	// PassedBy, of online orders: the page is full of orders that changed at this instant, and
 	// others that did cannot be asked for.
-	PassedBy   time.Time
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
-	Bytes      int
-	Attempts   int // requests that it took
+	PassedBy time.Time
+	Received
 
 	hold *hold
 }
@@ -83,18 +81,14 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	fields := pageFields
-	if l.ranged && q.UpdatedSince.IsZero() {
-		fields = rangeFields
-	}
 	var page Page
 	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
-		return parsePage(body, &page, fields)
+		return parsePage(body, &page, l.ranged && q.UpdatedSince.IsZero())
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	page.Date, page.ReceivedAt, page.Bytes, page.Attempts, page.hold = answer.date, answer.at, len(answer.body), answer.attempts, answer.hold
+	page.Received, page.hold = answer.Received, answer.hold
 	return page, nil
 }
 
@@ -138,9 +132,7 @@ func (l List) values(q ListQuery) (url.Values, error) {
 	if q.IncludeDeleted {
 		v.Set("include_deleted", "true")
 	}
-	limit := q.Limit
-	orElse(&limit, PageLimit)
-	v.Set("limit", strconv.Itoa(limit))
+	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit)))
 	return v, nil
 }
 

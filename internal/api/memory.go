@@ -64,12 +64,10 @@ func (h *hold) take(ctx context.Context) (step int64, err error) {
 	switch {
 	case h.beyond:
 	case h.bytes == 0:
-		if err := h.of.wait(ctx, step); err != nil {
+		if !h.count(step, func(s *semaphore.Weighted) bool { return s.Acquire(ctx, step) == nil }) {
 			return 0, context.Cause(ctx)
 		}
-		h.counted = step
-	case h.of.try(step):
-		h.counted += step
+	case h.count(step, func(s *semaphore.Weighted) bool { return s.TryAcquire(step) }):
 	default:
 		if err := h.of.beyond.Acquire(ctx, 1); err != nil {
 			return 0, context.Cause(ctx)
@@ -80,25 +78,16 @@ func (h *hold) take(ctx context.Context) (step int64, err error) {
 	return step, nil
 }
 
-func (t *tenant) wait(ctx context.Context, bytes int64) error {
-	if err := t.share.Acquire(ctx, bytes); err != nil {
-		return err
-	}
-	if err := t.room.Acquire(ctx, bytes); err != nil {
-		t.share.Release(bytes)
-		return err
-	}
-	return nil
-}
-
-func (t *tenant) try(bytes int64) bool {
-	if !t.share.TryAcquire(bytes) {
+// count takes a step within the bound, of the client's share and of the whole.
+func (h *hold) count(step int64, take func(*semaphore.Weighted) bool) bool {
+	if !take(h.of.share) {
 		return false
 	}
-	if !t.room.TryAcquire(bytes) {
-		t.share.Release(bytes)
+	if !take(h.of.room) {
+		h.of.share.Release(step)
 		return false
 	}
+	h.counted += step
 	return true
 }
 

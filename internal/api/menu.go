@@ -3,17 +3,15 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 )
 
 // MenuAnswer is the orderable menu of a location; its row is an [OrderableMenu].
 type MenuAnswer struct {
 	// Unchanged: the menu is the one of the ETag that was sent along, and Raw is empty.
-	Unchanged  bool
-	Raw        Raw
-	ETag       string    // the version of the menu; empty when the service names none
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
+	Unchanged bool
+	Raw       Raw
+	ETag      string // the version of the menu; empty when the service names none
+	Received
 
 	hold *hold
 }
@@ -32,12 +30,10 @@ func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, e
 	if err != nil {
 		return MenuAnswer{}, err
 	}
-	a := MenuAnswer{ETag: answer.etag, Date: answer.date, ReceivedAt: answer.at, hold: answer.hold}
-	if answer.status == http.StatusNotModified {
-		a.Unchanged = true
-		return a, nil
+	a := MenuAnswer{ETag: answer.etag, Received: answer.Received, hold: answer.hold}
+	if a.Unchanged = answer.status == http.StatusNotModified; !a.Unchanged {
+		a.Raw = answer.body
 	}
-	a.Raw = answer.body
 	return a, nil
 }
 

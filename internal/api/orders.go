@@ -45,16 +45,16 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	values := url.Values{}
 	values.Set("updated_since", since.Format(time.RFC3339Nano))
 	values.Set("limit", strconv.Itoa(onlinePageLimit))
-	e := envelope{known: onlineFields, most: maxRows}
-	answer, err := c.get(ctx, routeOrders.to(), values, e.parseOnline)
+	var sent Page
+	answer, err := c.get(ctx, routeOrders.to(), values, func(body []byte) error { return parseOnline(body, &sent) })
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body), Attempts: answer.attempts, hold: answer.hold}
-	for _, row := range e.rows {
+	page := Page{Received: answer.Received, hold: answer.hold}
+	for _, row := range sent.Rows {
 		page.Rows = append(page.Rows, c.opts.Keep(row))
 	}
-	next, passed := behind(since, e.next, e.rows)
+	next, passed := behind(since, sent.NextCursor, sent.Rows)
 	if passed {
 		page.PassedBy = since
 	}
@@ -64,11 +64,12 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	return page, nil
 }
 
-func (e *envelope) parseOnline(body []byte) error {
-	if err := e.parse(body, "data"); err != nil {
+func parseOnline(body []byte, p *Page) error {
+	*p = Page{}
+	if err := (envelope{"data": asRows(&p.Rows, maxRows), "next_updated_since": asText(&p.NextCursor)}).read(body, "data"); err != nil {
 		return err
 	}
-	if _, ok := instant(e.next); e.next != "" && !ok {
+	if _, ok := instant(p.NextCursor); p.NextCursor != "" && !ok {
 		return shapeWrong(0, `"next_updated_since" is no instant`)
 	}
 	return nil
@@ -94,8 +95,6 @@ func instant(text string) (time.Time, bool) {
 // micros cuts an instant to microseconds, as checkpoints store it: a cursor belongs to the
 // text of the updated_since that it was given for.
 func micros(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
-
-var onlineFields = []string{"data", "next_updated_since"}
 
 // errNothingKept is of whoever makes a client: nothing must be read that nobody has decided
 // on.
@@ -149,5 +148,5 @@ func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[types.Onl
 		return Document[types.OnlineOrder]{}, err
 	}
 	answer.release()
-	return Document[types.OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Date: answer.date, ReceivedAt: answer.at}, nil
+	return Document[types.OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Received: answer.Received}, nil
 }

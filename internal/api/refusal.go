@@ -34,10 +34,10 @@ func of[T any](o object, name string) (v T) {
 // refusal is the error of an answer other than 200.
 func (k *call) refusal() *Error {
 	e := &Error{
-		Route: k.target.route.name(), Status: k.answer.status, Attempts: k.attempts,
+		Route: k.target.route.name(), Status: k.status, Attempts: k.attempts,
 		RetryAfter: k.verdict.RetryAfter, Date: k.verdict.Date, Limit: k.verdict.Limit,
 	}
-	body := readObject(readObject(k.answer.body)["error"]) // api.md, "Errors"
+	body := readObject(readObject(k.body)["error"]) // api.md, "Errors"
 	code := of[string](body, "code")
 	if code == "" {
 		e.Message = k.unusual()
@@ -45,17 +45,13 @@ func (k *call) refusal() *Error {
 	}
 	e.Code = brief(redact(code, k.key))
 	e.Message = brief(redact(of[string](body, "message"), k.key))
-	e.DisplayMessage = brief(redact(of[string](body, "display_message"), k.key))
-	e.Details = []byte(redact(string(body["details"]), k.key))
-	e.readDetails()
+	e.readDetails(readObject([]byte(redact(string(body["details"]), k.key))))
 	return e
 }
 
 // readDetails reads the details that the read side has a use for.
-func (e *Error) readDetails() {
-	d := readObject(e.Details)
+func (e *Error) readDetails(d object) {
 	e.RequiredScope = of[string](d, "required_scope")
-	e.RequiredScopes = of[[]string](d, "required_scopes")
 	e.GrantedScopes = of[[]string](d, "granted_scopes")
 	for name, raw := range of[object](d, "fields") {
 		var messages []string
@@ -67,35 +63,34 @@ func (e *Error) readDetails() {
 		}
 		e.Fields[name] = messages
 	}
-	if e.RequiredScope == "" && len(e.RequiredScopes) > 0 {
-		e.RequiredScope = e.RequiredScopes[0]
+	if needed := of[[]string](d, "required_scopes"); e.RequiredScope == "" && len(needed) > 0 {
+		e.RequiredScope = needed[0]
 	}
 }
 
 // unusual describes a refusal without the envelope of api.md.
 func (k *call) unusual() string {
-	a := &k.answer
-	if a.status == http.StatusNotModified {
+	if k.status == http.StatusNotModified {
 		return "it says that nothing has changed, and was not asked whether: a cache on the way may have answered"
 	}
-	if a.status >= 300 && a.status < 400 {
+	if k.status >= 300 && k.status < 400 {
 		return k.redirected()
 	}
-	if a.status == http.StatusProxyAuthRequired {
+	if k.status == http.StatusProxyAuthRequired {
 		return wantsPassword
 	}
-	if len(a.body) == 0 {
+	if len(k.body) == 0 {
 		return "no body"
 	}
-	text := fmt.Sprintf("content type %q, %q", a.contentType, k.excerpt(0))
-	if a.status == http.StatusNotFound && k.verdict.Limit < 0 {
+	text := fmt.Sprintf("content type %q, %q", k.contentType, k.excerpt(0))
+	if k.status == http.StatusNotFound && k.verdict.Limit < 0 {
 		return "no such endpoint, is the base URL right? " + text
 	}
 	return text
 }
 
 func (k *call) redirected() string {
-	to, err := url.Parse(k.answer.location)
+	to, err := url.Parse(k.location)
 	if err != nil || to.Host == "" {
 		return "a redirect that leads nowhere"
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
@@ -90,18 +89,15 @@ var (
 
 // Document is one object of the API, typed and as received.
 type Document[T any] struct {
-	Value      T
-	Raw        Raw
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
+	Value T
+	Raw   Raw
+	Received
 }
 
 // Snapshot is a list without a cursor, whole.
 type Snapshot struct {
-	Rows       []Raw
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
-	Bytes      int
+	Rows []Raw
+	Received
 }
 
 // Me asks for the key itself. It needs no scope and works while online ordering
@@ -119,7 +115,7 @@ func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
 		return Document[types.Me]{}, err
 	}
 	answer.release()
-	return Document[types.Me]{Value: me, Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}, nil
+	return Document[types.Me]{Value: me, Raw: answer.body, Received: answer.Received}, nil
 }
 
 // maxBusiness bounds the id that every row and checkpoint carries.
@@ -155,7 +151,7 @@ func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	answer.release()
-	s.Date, s.ReceivedAt, s.Bytes = answer.date, answer.at, len(answer.body)
+	s.Received = answer.Received
 	return s, nil
 }
 
@@ -168,10 +164,10 @@ func RowAt[T any](ctx context.Context, c *Client, path, id string) (Document[T],
 		return Document[T]{}, err
 	}
 	answer.release()
-	d := Document[T]{Raw: answer.body, Date: answer.date, ReceivedAt: answer.at}
+	d := Document[T]{Raw: answer.body, Received: answer.Received}
 	d.Value, err = Decode[T](d.Raw)
 	if err != nil {
-		return d, c.bodyError(t.route.name(), answer, &shapeError{kind: BodyShape, reason: err.Error()})
+		return d, answer.bodyError(shapeWrong(0, err.Error()))
 	}
 	return d, nil
 }

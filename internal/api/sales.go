@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
@@ -18,14 +17,12 @@ type SalesQuery struct {
 
 // SalesReport is the answer of a sales aggregate.
 type SalesReport struct {
-	Rows       []Raw // [types.SalesDay] or [types.ProductSales] each
-	Totals     Raw   // a Breakdown; /sales/daily only
-	Currency   string
-	From, To   types.Date
-	GroupBy    string    // /sales/products only
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
-	Bytes      int
+	Rows     []Raw // [types.SalesDay] or [types.ProductSales] each
+	Totals   Raw   // a Breakdown; /sales/daily only
+	Currency string
+	From, To types.Date
+	GroupBy  string // /sales/products only
+	Received
 }
 
 // SalesDaily asks for the totals of each day of a range. Heavy.
@@ -51,16 +48,14 @@ func (q SalesQuery) values() url.Values {
 }
 
 func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport, error) {
-	var e envelope
+	var s SalesReport
 	answer, err := c.get(ctx, r.to(), v, func(body []byte) error {
-		return e.parseReport(body, r == routeSalesDaily)
+		return parseReport(body, &s, r == routeSalesDaily)
 	})
 	if err != nil {
 		return SalesReport{}, err
 	}
 	answer.release()
-	return SalesReport{
-		Rows: e.rows, Totals: e.totals, Currency: e.currency, From: e.from, To: e.to, GroupBy: e.groupBy,
-		Date: answer.date, ReceivedAt: answer.at, Bytes: len(answer.body),
-	}, nil
+	s.Received = answer.Received
+	return s, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/tls"
 	"log/slog"
 	"math/rand/v2"
@@ -31,12 +32,12 @@ var DefaultTimeouts = Timeouts{
 }
 
 func (t Timeouts) withDefaults() Timeouts {
-	orElse(&t.Dial, DefaultTimeouts.Dial)
-	orElse(&t.TLS, DefaultTimeouts.TLS)
-	orElse(&t.Ping, DefaultTimeouts.Ping)
-	orElse(&t.Header, DefaultTimeouts.Header)
-	orElse(&t.Idle, DefaultTimeouts.Idle)
-	orElse(&t.Whole, DefaultTimeouts.Whole)
+	t.Dial = cmp.Or(t.Dial, DefaultTimeouts.Dial)
+	t.TLS = cmp.Or(t.TLS, DefaultTimeouts.TLS)
+	t.Ping = cmp.Or(t.Ping, DefaultTimeouts.Ping)
+	t.Header = cmp.Or(t.Header, DefaultTimeouts.Header)
+	t.Idle = cmp.Or(t.Idle, DefaultTimeouts.Idle)
+	t.Whole = cmp.Or(t.Whole, DefaultTimeouts.Whole)
 	return t
 }
 
@@ -44,8 +45,8 @@ const defaultRetryMax = 4
 
 func (o Options) withDefaults() Options {
 	o.Timeouts = o.Timeouts.withDefaults()
-	orElse(&o.UserAgent, "larder")
-	orElse(&o.RetryMax, defaultRetryMax)
+	o.UserAgent = cmp.Or(o.UserAgent, "larder")
+	o.RetryMax = cmp.Or(o.RetryMax, defaultRetryMax)
 	if o.Transport == nil {
 		o.Transport = NewTransport(o.Timeouts)
 	}
@@ -62,13 +63,6 @@ func (o Options) withDefaults() Options {
 		o.Jitter = rand.Float64
 	}
 	return o
-}
-
-func orElse[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // maxHeader is the most bytes of an answer's headers.

@@ -19,7 +19,7 @@ func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
 	defer answer.release()
 	result, err := Decode[types.WebhookTest](answer.body)
 	if err != nil {
-		return result, c.bodyError(routeWebhookTest.name(), answer, &shapeError{kind: BodyShape, reason: err.Error()})
+		return result, answer.bodyError(shapeWrong(0, err.Error()))
 	}
 	return result, nil
 }

@@ -35,7 +35,7 @@ func oneStream(o status.StreamOutcome) []syncer.StreamReport {
 }
 
 func TestExitCodes(t *testing.T) {
-	refusal := &api.Error{Status: http.StatusUnauthorized, Code: api.CodeUnauthorized}
+	refusal := &api.Error{Status: http.StatusUnauthorized, Code: "unauthorized"}
 	report := func(sources ...syncer.SourceReport) error {
 		return passError(sources)
 	}
