@@ -45,10 +45,8 @@ func (r *redaction) value(s *shape, top bool) error {
 	case s == nil:
 		r.out = append(r.out, "null"...)
 		return r.in.SkipValue()
-	case kind == '{' && s.fields != nil:
-		return r.object(s, top)
-	case kind == '[' && s.each != nil:
-		return r.array(s.each)
+	case kind == '{' && s.fields != nil, kind == '[' && s.each != nil:
+		return r.within(s, top)
 	}
 	v, err := r.in.ReadValue()
 	if err != nil {
@@ -57,76 +55,56 @@ func (r *redaction) value(s *shape, top bool) error {
 	if s.scalar.keeps(v) {
 		r.out = append(r.out, v...)
 	} else {
-		r.out = append(r.out, standIn(kind)...)
+		r.out = append(r.out, standIn[kind]...)
 	}
 	return nil
 }
 
-// standIn is a value of a kind that says nothing more.
-func standIn(kind jsontext.Kind) string {
-	switch kind {
-	case '{':
-		return "{}"
-	case '[':
-		return "[]"
-	case '"':
-		return `""`
-	case '0':
-		return "0"
-	case 't', 'f':
-		return "false"
-	}
-	return "null"
-}
+// standIn is a value of each kind that says nothing more.
+var standIn = map[jsontext.Kind]string{'{': "{}", '[': "[]", '"': `""`, '0': "0", 't': "false", 'f': "false", 'n': "null"}
 
-func (r *redaction) object(s *shape, top bool) error {
-	if _, err := r.in.ReadToken(); err != nil {
+// within writes what is kept of the elements of an array, or of the fields of an object.
+func (r *redaction) within(s *shape, top bool) error {
+	begin, err := r.in.ReadToken()
+	if err != nil {
 		return err
 	}
-	r.out = append(r.out, '{')
-	for first := true; r.in.PeekKind() != '}'; first = false {
-		quoted, err := r.in.ReadValue()
-		if err != nil {
-			return err
-		}
+	r.out = append(r.out, byte(begin.Kind()))
+	for first := true; r.in.PeekKind() != ']' && r.in.PeekKind() != '}'; first = false {
 		if !first {
 			r.out = append(r.out, ',')
 		}
-		r.out = append(append(r.out, quoted...), ':')
-		name, err := jsontext.AppendUnquote(nil, quoted)
-		if err != nil && !quoted.IsValid(lenient...) {
-			return err
-		}
-		if top && string(name) == "customer" {
-			err = r.customer()
+		if s.fields == nil {
+			err = r.value(s.each, false)
 		} else {
-			err = r.value(s.fields[string(name)], false)
+			err = r.field(s, top)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err := r.in.ReadToken()
-	r.out = append(r.out, '}')
-	return err
-}
-
-func (r *redaction) array(each *shape) error {
-	if _, err := r.in.ReadToken(); err != nil {
+	end, err := r.in.ReadToken()
+	if err != nil {
 		return err
 	}
-	r.out = append(r.out, '[')
-	for first := true; r.in.PeekKind() != ']'; first = false {
-		if !first {
-			r.out = append(r.out, ',')
-		}
-		if err := r.value(each, false); err != nil {
-			return err
-		}
+	r.out = append(r.out, byte(end.Kind()))
+	return nil
+}
+
+func (r *redaction) field(s *shape, top bool) error {
+	quoted, err := r.in.ReadValue()
+	if err != nil {
+		return err
 	}
-	_, err := r.in.ReadToken()
-	r.out = append(r.out, ']')
-	return err
+	r.out = append(append(r.out, quoted...), ':')
+	name, err := jsontext.AppendUnquote(nil, quoted)
+	switch {
+	case err != nil && !quoted.IsValid(lenient...):
+		return err
+	case top && string(name) == "customer":
+		return r.customer()
+	}
+	return r.value(s.fields[string(name)], false)
 }
 
 // customer writes null in the place of the customer, and the pseudonym behind it where

@@ -256,7 +256,12 @@ func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQu
 		}
 		first = r.Versions[0]
 		if p.Mode() == personal.Pseudonymise && !q.Quarantine {
-			r.Texts = map[string][]string{personal.CustomerKeyField: pseudonyms(r.Versions)}
+			var keys []string
+			for _, v := range r.Versions {
+				_, key := personal.CustomerOf(v.Raw)
+				keys = append(keys, key)
+			}
+			r.Texts = map[string][]string{personal.CustomerKeyField: keys}
 		}
 		if err := o.Store.Redact(ctx, r); err != nil {
 			return nil, err
@@ -265,14 +270,6 @@ func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQu
 			ids = append(ids, v.ID)
 		}
 	}
-}
-
-func pseudonyms(versions []sinks.RowVersion) (keys []string) {
-	for _, v := range versions {
-		_, key := personal.CustomerOf(v.Raw)
-		keys = append(keys, key)
-	}
-	return keys
 }
 
 // ordered are the ids in order, each once.
