@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"container/list"
 	"io"
 	"net"
 	"net/http"
@@ -15,14 +14,13 @@ import (
 // new one gets an answer that says so and is closed, so that nobody waits without an answer.
 type listener struct {
 	net.Listener
-	most int
-	full string
+	most     int
+	full     string
+	refusing chan struct{} // one for each connection that is being refused
 
-	mu       sync.Mutex
-	held     int
-	by       map[netip.Prefix]int // how many of them each address has
-	idle     *list.List           // of *held; the longest idle is first
-	refusing int                  // connections that are being refused
+	mu   sync.Mutex
+	held map[*held]bool
+	by   map[netip.Prefix]int // how many of them each address has
 }
 
 // maxRefusing is how many refused connections are kept open at once until their request has
@@ -31,7 +29,10 @@ type listener struct {
 const maxRefusing = 8
 
 func newListener(l net.Listener, most int, full string) *listener {
-	return &listener{Listener: l, most: most, full: full, idle: list.New(), by: map[netip.Prefix]int{}}
+	return &listener{
+		Listener: l, most: most, full: full, refusing: make(chan struct{}, maxRefusing),
+		held: map[*held]bool{}, by: map[netip.Prefix]int{},
+	}
 }
 
 // held is a connection that counts.
@@ -39,8 +40,7 @@ type held struct {
 	net.Conn
 	of   *listener
 	from netip.Prefix
-	at   *list.Element // in idle; nil while it is not
-	gone bool          // closed; counts no more
+	idle time.Time // since when it waits for its next request; zero while it does not
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -49,54 +49,57 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if from := AddressOf(conn.RemoteAddr().String()); l.take(from) {
-			return &held{Conn: conn, of: l, from: from}, nil
+		h := &held{Conn: conn, of: l, from: AddressOf(conn.RemoteAddr().String())}
+		if l.take(h) {
+			return h, nil
 		}
 		l.refuse(conn)
 	}
 }
 
 // take counts one more, in the place of an idle one if need be.
-func (l *listener) take(from netip.Prefix) bool {
+func (l *listener) take(h *held) bool {
 	l.mu.Lock()
-	full, fullOfOne := l.held >= l.most, l.by[from] >= OfOneAddress(l.most)
-	if !full && !fullOfOne {
-		l.held++
-		l.by[from]++
-		l.mu.Unlock()
-		return true
+	defer l.mu.Unlock()
+	if alone := l.by[h.from] >= OfOneAddress(l.most); alone || len(l.held) >= l.most {
+		longest := l.longestIdle(h.from, alone)
+		if longest == nil {
+			return false
+		}
+		l.drop(longest)
+		_ = longest.Conn.Close() // its place is free either way
 	}
-	longest := l.longestIdle(from, fullOfOne)
-	l.mu.Unlock()
-	if longest == nil {
-		return false
-	}
-	_ = longest.Close() // its place is free either way
-	return l.take(from)
+	l.held[h] = true
+	l.by[h.from]++
+	return true
 }
 
 // longestIdle is the one that waits longest for its next request, of an address alone or of
 // all; nil for none.
-func (l *listener) longestIdle(from netip.Prefix, alone bool) *held {
-	for at := l.idle.Front(); at != nil; at = at.Next() {
-		if h := at.Value.(*held); !alone || h.from == from {
-			return h
+func (l *listener) longestIdle(from netip.Prefix, alone bool) (longest *held) {
+	for h := range l.held {
+		if !h.idle.IsZero() && (!alone || h.from == from) && (longest == nil || h.idle.Before(longest.idle)) {
+			longest = h
 		}
 	}
-	return nil
+	return longest
 }
 
-// Close frees the place, however often it is called.
+// drop frees a connection's place, however often it is called.
+func (l *listener) drop(h *held) {
+	if !l.held[h] {
+		return
+	}
+	delete(l.held, h)
+	if l.by[h.from]--; l.by[h.from] == 0 {
+		delete(l.by, h.from)
+	}
+}
+
+// Close closes the connection and frees its place.
 func (h *held) Close() error {
 	h.of.mu.Lock()
-	if !h.gone {
-		h.gone = true
-		h.of.held--
-		if h.of.by[h.from]--; h.of.by[h.from] == 0 {
-			delete(h.of.by, h.from)
-		}
-		h.of.awake(h)
-	}
+	h.of.drop(h)
 	h.of.mu.Unlock()
 	return h.Conn.Close()
 }
@@ -110,14 +113,7 @@ func (h *held) CloseWrite() error {
 	return nil
 }
 
-func (l *listener) awake(h *held) {
-	if h.at != nil {
-		l.idle.Remove(h.at)
-		h.at = nil
-	}
-}
-
-// state is the server's ConnState: it knows which connections are idle.
+// state is the server's ConnState: it notes which connections are idle.
 func (l *listener) state(conn net.Conn, state http.ConnState) {
 	h, ok := conn.(*held)
 	if !ok {
@@ -125,31 +121,23 @@ func (l *listener) state(conn net.Conn, state http.ConnState) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.awake(h)
-	if state == http.StateIdle && !h.gone {
-		h.at = l.idle.PushBack(h)
+	if h.idle = (time.Time{}); state == http.StateIdle {
+		h.idle = time.Now()
 	}
 }
 
 // refuse answers and closes without holding up the next one.
 func (l *listener) refuse(conn net.Conn) {
-	l.mu.Lock()
-	quiet := l.refusing == maxRefusing
-	if !quiet {
-		l.refusing++
-	}
-	l.mu.Unlock()
-	if quiet {
+	select {
+	case l.refusing <- struct{}{}:
+		go func() {
+			defer func() { <-l.refusing }()
+			l.tell(conn)
+		}()
+	default:
 		_ = l.answer(conn) // closed either way
 		_ = conn.Close()
-		return
 	}
-	go func() {
-		l.tell(conn)
-		l.mu.Lock()
-		l.refusing--
-		l.mu.Unlock()
-	}()
 }
 
 // answer holds nobody up: a connection that has just begun has room for it.

@@ -44,14 +44,14 @@ func TestAnAddressLeavesConnectionsForOthers(t *testing.T) {
 			t.Fatal("too many")
 		}
 	}
-	if !l.take(waiting.from) {
+	if !l.take(&held{from: waiting.from}) {
 		t.Fatal("another address gets none")
 	}
-	if l.take(first.from) {
+	if l.take(&held{from: first.from}) {
 		t.Error("one address gets all")
 	}
 	l.state(first, http.StateIdle)
-	if !l.take(first.from) || !first.gone || waiting.gone {
+	if !l.take(&held{from: first.from}) || l.held[first] || !l.held[waiting] {
 		t.Error("its own idle one did not make room")
 	}
 }
