@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2/simplelru"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -73,10 +73,11 @@ type Receiver struct {
 	events   *prometheus.CounterVec
 	took     prometheus.Histogram
 
+	done *lru.Cache[eventID, struct{}]
+
 	mu    sync.Mutex
 	pings map[string]time.Time // the last one, by source
 	types map[string]bool      // unknown ones that were logged
-	done  *lru.LRU[eventID, struct{}]
 }
 
 // eventID identifies an event: all its deliveries have the same.
@@ -91,7 +92,7 @@ func New(o Options) *Receiver {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	done, err := lru.NewLRU[eventID, struct{}](maxDone, nil)
+	done, err := lru.New[eventID, struct{}](maxDone)
 	if err != nil {
 		panic(err) // of a size below one
 	}
@@ -259,25 +260,16 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 		return Refused, http.StatusBadRequest
 	}
 	id := eventID{source, e.ID}
-	if r.isDone(id) {
+	if r.done.Contains(id) {
 		return Repeated, http.StatusNoContent
 	}
 	what, err := r.opts.Deliver(ctx, source, e.Data.Order)
-	switch {
-	case err != nil:
+	if err != nil {
 		r.opts.Logger.Warn("a webhook could not be stored: the service sends it again, and polling brings what it says", "source", source, "err", err)
 		return Postponed, http.StatusServiceUnavailable
 	}
-	r.mu.Lock()
 	r.done.Add(id, struct{}{})
-	r.mu.Unlock()
 	return what, http.StatusNoContent
-}
-
-func (r *Receiver) isDone(id eventID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.done.Contains(id)
 }
 
 // maxTypes bounds how many unknown types are logged.
