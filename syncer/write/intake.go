@@ -32,8 +32,7 @@ type Intake struct {
 	known    func(mapping.DriftItem) bool // reported
 	drift    mapping.Seen                 // what the commit reports
 	notes    []note
-	bad      map[string]entry // what entered quarantine, by sinks.Quarantined.Key
-	badRows  []badRow         // the same, as it came
+	bad      []badRow         // what entered quarantine
 	nameless []nameless       // bad rows without an id
 	refused  map[string]entry // what the sink has refused, by its key
 }
@@ -185,8 +184,7 @@ func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version 
 		return row
 	}
 	row.Fresh = true
-	in.bad[row.Key] = entry{hash, UpdatedAt(raw)}
-	in.badRows = append(in.badRows, badRow{row.Key, id, field, say})
+	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw)}})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
 		ID: id, Field: field, Reason: reason, Raw: raw, Version: version, FetchedAt: at,
@@ -285,15 +283,15 @@ func (in *Intake) Remember() {
 	}
 	for _, key := range in.Commit.Released {
 		if _, open := wr.entries.known[key]; open {
-			wr.pending.close()
+			wr.pending.closed++
 		}
 		wr.entries.close(key)
 	}
-	for _, r := range in.badRows {
+	for _, r := range in.bad {
 		if _, open := wr.entries.known[r.key]; !open && (!wr.entries.beyond || !in.Rewrite) {
 			wr.pending.open(r)
 		}
-		wr.entries.put(r.key, in.bad[r.key])
+		wr.entries.put(r.key, r.entry)
 	}
 	for key, e := range in.refused { // the flush was faster, and a key may be released above
 		wr.entries.put(key, e)
@@ -314,7 +312,7 @@ func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 		key := q.Key()
 		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}
 		wr.entries.put(key, in.refused[key])
-		wr.pending.open(badRow{key, q.ID, "", "the warehouse refuses it; view quarantine has its reason"})
+		wr.pending.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
 	}
 	wr.mu.Unlock()
 	wr.tell()

@@ -50,7 +50,7 @@ func TestMemoryKeepsTheNewestFetch(t *testing.T) {
 }
 
 func TestOpenEntriesAreBounded(t *testing.T) {
-	var o entries
+	o := newEntries()
 	for i := range entriesCap {
 		o.put(fmt.Sprint(i), entry{hash: 7})
 	}
@@ -73,7 +73,7 @@ func TestOpenEntriesAreBounded(t *testing.T) {
 	if !o.same("one more", 7) {
 		t.Error("no room after an entry was closed")
 	}
-	var after entries
+	after := newEntries()
 	after.restore(make([]string, entriesCap+1)) // all without an id
 	if !after.maybe("anything") {
 		t.Error("what the sink did not list is forgotten")

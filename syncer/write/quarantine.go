@@ -27,6 +27,10 @@ type entries struct {
 	sightings map[string]Sighting
 }
 
+func newEntries() entries {
+	return entries{known: map[string]entry{}, sightings: map[string]Sighting{}}
+}
+
 // entry is what is remembered of an open entry.
 type entry struct {
 	hash    uint64    // of the bad row, 0 when not known
@@ -41,9 +45,6 @@ func (e *entries) put(key string, of entry) {
 		e.beyond = true
 		e.others++
 		return
-	}
-	if e.known == nil {
-		e.known = map[string]entry{}
 	}
 	e.known[key] = of
 }
@@ -113,9 +114,6 @@ func (in *Intake) Sighted(where Sighting) {
 	defer w.mu.Unlock()
 	e := &w.entries
 	for _, n := range in.nameless {
-		if e.sightings == nil {
-			e.sightings = map[string]Sighting{}
-		}
 		if _, known := e.sightings[n.key]; known || len(e.sightings) < entriesCap {
 			where.Updated, where.At = n.updated, time.Now()
 			e.sightings[n.key] = where

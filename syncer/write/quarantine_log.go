@@ -20,27 +20,18 @@ type pendingLog struct {
 	opened int
 	first  badRow // of the opened
 	closed int
-	since  time.Time // when the oldest of it came about; zero: there is nothing to tell
+	since  time.Time // when the oldest of it came about, or zero
 }
 
-// badRow is what is said of a row that could not be understood.
-type badRow struct{ key, id, field, reason string }
+// badRow is a row that could not be understood.
+type badRow struct {
+	key, id, field, reason string // key: of its entry
+	entry                  entry
+}
 
 func (t *pendingLog) open(r badRow) {
 	if t.opened++; t.opened == 1 {
 		t.first = r
-	}
-	t.begin()
-}
-
-func (t *pendingLog) close() {
-	t.closed++
-	t.begin()
-}
-
-func (t *pendingLog) begin() {
-	if t.since.IsZero() {
-		t.since = time.Now()
 	}
 }
 
@@ -60,6 +51,9 @@ func (w *Writer) Walking() (end func()) {
 // tell logs what there is to tell, unless a walk is under way that will soon.
 func (w *Writer) tell() {
 	w.mu.Lock()
+	if w.pending.opened+w.pending.closed > 0 && w.pending.since.IsZero() {
+		w.pending.since = time.Now()
+	}
 	t := w.pending
 	if w.opts.Logger == nil || t.since.IsZero() || t.walks > 0 && time.Since(t.since) < tellEvery {
 		w.mu.Unlock()

@@ -39,7 +39,9 @@ type Writer struct {
 }
 
 // NewWriter makes a writer that remembers nothing.
-func NewWriter(opts Options) *Writer { return &Writer{opts: opts, memory: newMemory()} }
+func NewWriter(opts Options) *Writer {
+	return &Writer{opts: opts, memory: newMemory(), entries: newEntries()}
+}
 
 // Restore takes over what the sink has stored: the keys of the stream's open quarantine
 // entries, and those of the unknown fields that were reported.
@@ -66,7 +68,7 @@ func (w *Writer) NextWalk() uint64 {
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
 	c.Batch = sinks.NewBatch(w.opts.Table, rows)
-	in := &Intake{writer: w, walk: walk, Commit: c, bad: map[string]entry{}, refused: map[string]entry{}}
+	in := &Intake{writer: w, walk: walk, Commit: c, refused: map[string]entry{}}
 	in.known = in.reported
 	c.Refused = in.refusedBySink
 	return in
