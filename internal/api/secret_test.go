@@ -82,6 +82,21 @@ func TestTheKeyIsNeverTold(t *testing.T) {
 	}
 }
 
+// Wherever an error shows a piece of a body, no part of a key is in it, also where the piece begins or
+// ends within one.
+func TestAPieceOfABodyHoldsNoPartOfTheKey(t *testing.T) {
+	body := []byte(strings.Repeat(strings.Repeat("-", 3*maxSeen/2)+testKey+testKey, 4))
+	for offset := range len(body) + 2 {
+		seen := excerpt(body, offset, testKey)
+		if len(seen) > maxSeen || strings.Trim(seen, "-*") != "" {
+			t.Fatalf("at %d: %q", offset, seen)
+		}
+	}
+	if seen := excerpt([]byte("a\x00\xff"+testKey), 0, ""); seen != "a\x00?"+testKey {
+		t.Errorf("without a key to hide: %q", seen)
+	}
+}
+
 func chain(err error) func(yield func(error) bool) {
 	return func(yield func(error) bool) {
 		for ; err != nil; err = errors.Unwrap(err) {
