@@ -97,8 +97,8 @@ func (p *Passwords) guess(ctx context.Context, from netip.Prefix, user, password
 		}
 	}
 	given := sha256.Sum256([]byte(user + "\x00" + password))
-	timeout := time.NewTimer(guessPatience)
-	defer timeout.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, guessPatience, &TooManyError{Wait: guessEvery})
+	defer cancel()
 	for {
 		right, looked := g.try(given, func() bool { return p.same(user, password) })
 		if looked {
@@ -106,8 +106,6 @@ func (p *Passwords) guess(ctx context.Context, from netip.Prefix, user, password
 		}
 		select {
 		case <-time.After(guessEvery / 4):
-		case <-timeout.C:
-			return false, &TooManyError{Wait: guessEvery}
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
