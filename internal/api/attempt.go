@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -129,7 +130,7 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		etag:        entityTag(resp.Header),
 	}
 	refused := resp.StatusCode != http.StatusOK
-	rd := &reading{limit: k.client.limit(k.target.route), cut: refused, tenant: k.client.tenant, phases: p}
+	rd := &reading{limit: cmp.Or(k.target.route.most, mostOfList), cut: refused, tenant: k.client.tenant, phases: p}
 	if refused {
 		rd.limit = min(rd.limit, maxRefusal)
 	}

@@ -156,17 +156,5 @@ func (rd *reading) join() []byte {
 }
 
 func tooLarge(limit int64) error {
-	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %s, the most that is taken of this answer", inBytes(limit))}
-}
-
-// inBytes is a bound as people write it.
-func inBytes(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return fmt.Sprintf("%d KiB", n>>10)
-	default:
-		return fmt.Sprintf("%d bytes", n)
-	}
+	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %d MiB, the most that is taken of this answer", limit>>20)}
 }

@@ -62,8 +62,9 @@ func TestBodies(t *testing.T) {
 					w.Header().Set("Content-Encoding", c.encoding)
 				}
 				say(w, 200, string(c.body))
-			}, func(o *Options) { o.MaxBody, o.RetryMax = c.max, -1 })
-			page, err := SalesOrders.Page(t.Context(), s.Client, ListQuery{})
+			}, func(o *Options) { o.RetryMax = -1 })
+			orders := List{route: route{path: "/sales/orders", most: c.max}, ranged: true}
+			page, err := orders.Page(t.Context(), s.Client, ListQuery{})
 			kind := BodyKind("")
 			if body, ok := errors.AsType[*BodyError](err); ok {
 				kind = body.Kind

@@ -27,9 +27,6 @@ type Options struct {
 	// Transport carries the requests; default one of [NewTransport]. Clients of
 	// many sources share one.
 	Transport http.RoundTripper
-	// MaxBody is the most bytes of a body, after decompression; by default what
-	// the route can need, 4 to 64 MiB.
-	MaxBody int64
 	// Memory bounds what the bodies of all clients that share it take together;
 	// default one of [DefaultMemory] for this client alone.
 	Memory *Memory

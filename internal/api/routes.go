@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,7 +14,7 @@ import (
 type route struct {
 	path  string // with {id} where an id goes
 	heavy bool
-	most  int64 // bytes of an answer; 0: mostOfList
+	most  int64 // bytes of an answer, decompressed; 0: mostOfList
 	post  bool  // asked with POST
 	// personal: its answers tell of people, and no error shows a piece of one.
 	personal bool
@@ -31,11 +30,6 @@ const (
 	mostOfObject   = 4 << 20
 	maxRefusal     = 64 << 10 // of what is no 200; the rest is not read
 )
-
-// limit is the most bytes of a route's answer.
-func (c *Client) limit(r route) int64 {
-	return cmp.Or(c.opts.MaxBody, r.most, mostOfList)
-}
 
 func (r route) name() string { return r.method() + " " + r.path }
 
