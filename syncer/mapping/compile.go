@@ -26,11 +26,10 @@ const maxFields = 64
 func Compile[T any](table string, context ...sinks.Column) (*Plan, error) {
 	c := &compiler{plan: &Plan{table: &sinks.Table{Name: table}, updated: -1}}
 	for _, col := range context {
-		if col.Depth != 0 || col.Map {
-			return nil, fmt.Errorf("compile %s: context column %s is not a scalar", table, col.Name)
+		if col.Kind != sinks.Text || col.Depth != 0 || col.Map {
+			return nil, fmt.Errorf("compile %s: context column %s is not a text", table, col.Name)
 		}
-		s := scalar{path: col.Name, kind: col.Kind, col: c.column(col)}
-		c.plan.context = append(c.plan.context, s)
+		c.plan.context = c.column(col) + 1
 	}
 	root, err := c.object(reflect.TypeFor[T](), place{})
 	if err == nil {

@@ -69,7 +69,7 @@ func TestColumnsAreMechanical(t *testing.T) {
 }
 
 func TestContextColumnsComeFirst(t *testing.T) {
-	p := plan[types.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id"}, sinks.Column{Name: "from", Kind: sinks.Day})
+	p := plan[types.SalesDay](t, "sales_daily", sinks.Column{Name: "location_id"}, sinks.Column{Name: "from"})
 	if c := p.Table().Columns; c[0].Name != "location_id" || c[1].Name != "from" || c[2].Name != "date" {
 		t.Errorf("columns begin with %s, %s, %s", c[0].Name, c[1].Name, c[2].Name)
 	}
@@ -116,7 +116,9 @@ func TestCompileRefuses(t *testing.T) {
 	}]("t")
 	refused("two ids", "cannot identify the row", err)
 	_, err = Compile[inner]("t", sinks.Column{Name: "x", Depth: 1})
-	refused("array as context", "not a scalar", err)
+	refused("array as context", "not a text", err)
+	_, err = Compile[inner]("t", sinks.Column{Name: "x", Kind: sinks.Day})
+	refused("day as context", "not a text", err)
 	_, err = Compile[string]("t")
 	refused("no struct", "not a struct", err)
 }

@@ -48,14 +48,14 @@ var errDeleted = errors.New("the row is a tombstone")
 // Append maps one row and appends a value to every vector of the batch, which
 // must be made of the plan's table; the caller closes the row with
 // [sinks.Batch.EndRow]. The context values are those of the plan's context
-// columns, written as the API would; "" is null where the column is nullable.
+// columns; "" is null where the column is nullable.
 //
 // A row that cannot be understood gives a *[RowError] and leaves the batch as it
 // was. Any other error is the caller's mistake. raw is read, never kept.
 func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, error) {
-	if b.Table != m.plan.table || len(context) != len(m.plan.context) {
+	if b.Table != m.plan.table || len(context) != m.plan.context {
 		return Result{}, fmt.Errorf("map a row of %s: batch of %s with %d context values, want %d",
-			m.plan.table.Name, b.Table.Name, len(context), len(m.plan.context))
+			m.plan.table.Name, b.Table.Name, len(context), m.plan.context)
 	}
 	m.start(raw)
 	m.vectors = b.Vectors
@@ -104,9 +104,11 @@ func (m *Mapper) findID() string {
 }
 
 func (m *Mapper) row(context []string) error {
-	for i := range m.plan.context {
-		if err := m.given(&m.plan.context[i], context[i]); err != nil {
-			return err
+	for i, value := range context {
+		if v := &m.vectors[i]; value == "" && v.Column.Nullable {
+			v.AppendZero()
+		} else {
+			v.AppendText([]byte(value))
 		}
 	}
 	if err := m.object(m.plan.root); err != nil {

@@ -6,7 +6,7 @@ import "github.com/larder-sync/larder/sinks"
 // immutable and may be shared.
 type Plan struct {
 	table   *sinks.Table
-	context []scalar // the first columns: given with every row, not read from it
+	context int // how many columns, the first ones, are given with every row and not read from it
 	root    *object
 	idPath  []string // names down to the identifying field; nil for rows without one
 	updated int      // the column of updated_at, or -1

@@ -40,20 +40,6 @@ func (m *Mapper) scalar(s *scalar, value []byte) error {
 	return nil
 }
 
-// given appends a context value.
-func (m *Mapper) given(s *scalar, value string) error {
-	v := &m.vectors[s.col]
-	if value == "" && v.Column.Nullable {
-		v.AppendZero()
-		return nil
-	}
-	m.scratch = append(m.scratch[:0], value...)
-	if _, reason := s.parse(v, m.scratch); reason != "" {
-		return &RowError{Field: s.path, Reason: reason, Value: excerpt(m.scratch)}
-	}
-	return nil
-}
-
 // parse appends the value that the text stands for, or returns why it cannot. finer
 // reports whether digits that its column cannot hold were cut.
 func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string) {
@@ -81,20 +67,11 @@ func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string)
 		n, finer, reason = parseInstant(text)
 	case sinks.Day:
 		n, reason = parseDay(text)
-	case sinks.Bool:
-		n, reason = parseBool(text)
 	}
 	if reason == "" {
 		v.AppendInt(n)
 	}
 	return finer, reason
-}
-
-func parseBool(text []byte) (int64, string) {
-	if t := string(text); t != "true" && t != "false" {
-		return 0, "want true or false"
-	}
-	return boolean(text[0] == 't'), ""
 }
 
 func boolean(b bool) int64 {
