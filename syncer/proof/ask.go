@@ -43,12 +43,6 @@ func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span)
 	return st.reopen(ctx)
 }
 
-// isRecent reports whether a day is asked for at every turn: yesterday and today.
-func (st *Totals) isRecent(day types.Date) bool {
-	yesterday, err := calendar.AddDays(st.shared.today(), -1)
-	return err == nil && day >= yesterday
-}
-
 // AskDaysBack has ask ask for the days from n before today to today. A location that is
 // refused holds up no other.
 func (st *Totals) AskDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
@@ -119,14 +113,14 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1
-	changed := st.changedDays(sp, r)
+	changed := st.written.changed(sp, r)
 	present := st.readLines(in, sp, r, changed)
 	if r.currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.currency)}}, "", r.At)
 	}
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
-	in.AfterTaken = func() { st.rememberDays(sp, changed) }
+	in.AfterTaken = func() { st.written.remember(sp, changed) }
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
 			return nil, r, err

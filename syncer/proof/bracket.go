@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -32,7 +33,7 @@ type DayProof struct {
 	explained string
 	removed   []string // orders whose refunds are its difference: each has to be asked for
 	asked     []string // those that were
-	// Passing: what was found before stands. Nobody answered, or it is to be asked again.
+	// Passing: the earlier verdict is kept. Nobody answered, or it is to be asked again.
 	Passing     bool
 	differences []sinks.Difference
 	gap         gap
@@ -58,9 +59,6 @@ type gap struct {
 func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
 
 func (p DayProof) differs() bool { return p.Verdict == "" }
-
-// isRight reports whether the day is proven, or as good as proven.
-func (p DayProof) isRight() bool { return standing{verdict: p.Verdict}.isGood() }
 
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
@@ -97,7 +95,7 @@ func (st *Totals) NotComparable() error {
 	return nil
 }
 
-// lane is where the questions stand in the budget.
+// lane is the lane of the questions.
 func (b *bracket) lane() *api.Client {
 	if b.deep {
 		return b.totals.Source.Lanes.Deep
@@ -185,29 +183,26 @@ func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
 
 // judge compares each day of a span.
 func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, after map[types.Date]dayFigures) error {
-	st := b.totals
-	service := st.readReport(sp, answer.Rows)
+	service := readReport(sp, answer, b.totals.Def.LinesMayVanish)
 	var found []DayProof
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
-		p.sum = service[day].sumOf(st.seed) ^ rotated(after[day].sumOf(st.seed))
+		p.sum = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
-			p.gap = st.knownGap(p)
+			p.gap = b.totals.verdicts.gap(p)
 		}
 		found = append(found, p)
 	}
-	if err := st.explainRefunds(ctx, sp, found); err != nil {
+	if err := b.explainRefunds(ctx, sp, found); err != nil {
 		return err
 	}
-	if err := st.reportTotals(ctx, sp, answer, service); err != nil {
+	if err := b.reportTotals(ctx, sp, answer, service); err != nil {
 		return err
 	}
 	b.Found = append(b.Found, found...)
 	return nil
 }
-
-func rotated(sum uint64) uint64 { return sum<<1 | sum>>63 }
 
 // judgeDay compares what the service says with the mirror before and after.
 func judgeDay(service reported, before, after dayFigures) (p DayProof) {
@@ -245,7 +240,7 @@ func (b *bracket) all(sp Span, p DayProof) {
 func (b *bracket) doubtful() []DayProof {
 	var all []DayProof
 	for _, p := range b.Found {
-		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.isRecent(p.Day) {
+		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.shared.isRecent(p.Day) {
 			all = append(all, p)
 		}
 	}

@@ -39,7 +39,7 @@ func onlyRounding(differences []sinks.Difference, mirror dayFigures) bool {
 
 // explainRefunds notes which days differ by the refunds of removed orders that the service may
 // still count. One that was explained so before, by as much, still is.
-func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof) error {
+func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []DayProof) error {
 	var refunds []*DayProof
 	for i := range found {
 		if p := &found[i]; p.differs() && len(p.differences) == 1 && p.differences[0].Figure == "refunds" && gapOf(p.differences[0]).Sign() > 0 {
@@ -49,6 +49,7 @@ func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 	if len(refunds) == 0 {
 		return nil
 	}
+	st := b.totals
 	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.dayQuery(sp))
 	if err != nil {
 		return fmt.Errorf("the refunds of removed orders could not be added up: %w", err)
@@ -59,7 +60,7 @@ func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 	}
 	for _, p := range refunds {
 		gap, of := gapOf(p.differences[0]), removed[string(p.Day)]
-		before, _ := st.verdictAbout(*p)
+		before, _ := st.verdicts.about(*p)
 		switch {
 		case addsUp(gap, of.Figures):
 			p.explained = "the service still counts refunds of orders that were removed since"

@@ -56,36 +56,36 @@ type ignoredEntry struct {
 }
 
 // readReport reads what the service says of every day of a span.
-func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
+func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = &reported{figures: dayFigures{}}
 	}
 	read := (*reported).readDay
-	if st.Def.LinesMayVanish {
+	if lines {
 		read = (*reported).readLine
 	}
-	came := map[types.Date]bool{}
-	for _, raw := range raws {
-		var row struct {
-			Date types.Date `json:"date"`
-		}
-		err := mapping.Unmarshal(raw, &row)
-		day := days[row.Date]
+	seen := map[types.Date]bool{}
+	for i, raw := range answer.Rows {
+		date := answer.days[i].Date
+		day := days[date]
 		switch {
-		case err != nil || day == nil:
-			misplaced(days, st.Def.LinesMayVanish, row.Date)
-		case came[row.Date] && !st.Def.LinesMayVanish:
+		case day == nil && lines:
+			for _, any := range days {
+				any.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
+			}
+		case day == nil: // a day will be missing
+		case seen[date] && !lines:
 			day.bad = "the service lists the day twice"
 		default:
-			came[row.Date] = true
+			seen[date] = true
 			if bad := read(day, raw); bad != "" {
 				day.bad = bad
 			}
 		}
 	}
 	for date, day := range days {
-		if !st.Def.LinesMayVanish && !came[date] && day.bad == "" {
+		if !lines && !seen[date] && day.bad == "" {
 			day.bad = "the day is missing from the service's answer"
 		}
 	}
@@ -94,8 +94,8 @@ func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
 
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
-func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
-	stated := &reported{figures: dayFigures{}}
+func (b *bracket) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
+	st, stated := b.totals, &reported{figures: dayFigures{}}
 	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
 		return nil
 	}
@@ -122,17 +122,6 @@ func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days
 
 // sumDecimals are more than any amount of the service has.
 const sumDecimals = 10
-
-// misplaced notes a row whose day is none that was asked for. A line of products may
-// then be any day's; a day of totals will be missing.
-func misplaced(days map[types.Date]*reported, lines bool, date types.Date) {
-	if !lines {
-		return
-	}
-	for _, day := range days {
-		day.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
-	}
-}
 
 // readDay adds the figures of a row of /sales/daily; it returns what cannot be
 // compared of it.
@@ -346,7 +335,7 @@ func lineFigure(name string) (line, figure string) {
 }
 
 // gapHash is a hash of service minus mirror, by figure: figures may move on both sides alike.
-func gapHash(seed maphash.Seed, all []sinks.Difference) (sum uint64) {
+func gapHash(all []sinks.Difference) (sum uint64) {
 	for _, d := range all {
 		sum += maphash.Comparable(seed, [2]string{d.Figure, gapOf(d).RatString()})
 	}
@@ -388,12 +377,12 @@ func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
 }
 
 // sumOf hashes what the service says of a day, what is not compared of it included.
-func (r *reported) sumOf(seed maphash.Seed) uint64 {
-	return r.figures.sumOf(seed) ^ maphash.String(seed, r.aside())
+func (r *reported) sumOf() uint64 {
+	return r.figures.sumOf() ^ maphash.String(seed, r.aside())
 }
 
 // sumOf hashes figures, so that a later change of them is noticed.
-func (f dayFigures) sumOf(seed maphash.Seed) uint64 {
+func (f dayFigures) sumOf() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, name := range slices.Sorted(maps.Keys(f)) {

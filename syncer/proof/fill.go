@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -16,12 +17,44 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// backfill is where the walk from today back to the first sale stands.
+// backfill is how far the walk from today back to the first sale has come.
 type backfill struct {
+	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position // that of stored
 	// settled: the end of the backfill has been compared with the first order.
 	settled bool
+	again   uint64 // questions of full resyncs
+}
+
+func (b *backfill) now() (sinks.Checkpoint, position) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored, b.at
+}
+
+func (b *backfill) set(cp sinks.Checkpoint, at position) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stored, b.at = cp, at
+}
+
+// asked is how many questions the long walks have asked.
+func (b *backfill) asked() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored.Pages + b.again
+}
+
+// progress is how far back the totals have been asked for; how far they go is known once the first
+// order is.
+func (b *backfill) progress() *status.Progress {
+	cp, at := b.now()
+	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+	if t, err := time.Parse(time.DateOnly, string(at.To)); err == nil {
+		p.Reached = t.AddDate(0, 0, 1)
+	}
+	return p
 }
 
 // position is how far back a stream of totals has been asked for.
@@ -95,9 +128,7 @@ func (st *Totals) fill(ctx context.Context) error {
 // fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
-	st.mu.Lock()
-	cp, pos := st.back.stored, st.back.at
-	st.mu.Unlock()
+	cp, pos := st.back.now()
 	if scope := st.scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
 		if err := st.beginFill(ctx, scope); err != nil {
 			return err
@@ -125,10 +156,10 @@ func (st *Totals) fillStep(ctx context.Context) error {
 func (st *Totals) beginFill(ctx context.Context, scope []string) error {
 	st.Begins(sinks.WalkTotals)
 	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-		st.mu.Lock()
-		clear(st.written)
+		st.written.forgetAll()
+		st.back.mu.Lock()
 		st.back.settled = false
-		st.mu.Unlock()
+		st.back.mu.Unlock()
 		if slices.Contains(scope, "") {
 			return nil
 		}
@@ -166,7 +197,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	for key := range st.Writer.Quarantined() {
-		if ofAll(key) { // they do not come again
+		if ofAll(key) { // it does not come again
 			in.Release(key)
 		}
 	}
@@ -203,7 +234,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	return st.storeUnlessEmpty(ctx, in)
 }
 
-// fillLane is the lane of the backfill. The days that tell how many orders there are go ahead
+// fillLane is the lane of the backfill. The days by which the orders are counted go ahead
 // of the other backfills, whose forecast waits for them.
 func (st *Totals) fillLane() *api.Client {
 	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 {
@@ -238,9 +269,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 		return err
 	}
-	st.mu.Lock()
-	st.back.stored, st.back.at = cp, pos
-	st.mu.Unlock()
+	st.back.set(cp, pos)
 	if cp.Done {
 		st.LogDone("backfill done", cp, "requests", pos.Requests)
 	}
@@ -250,9 +279,10 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 // reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
 // has shown that there are older ones. It asks once in a process.
 func (st *Totals) reopen(ctx context.Context) error {
-	st.mu.Lock()
-	ended := st.back.stored.Done && !st.back.settled
-	st.mu.Unlock()
+	b := &st.back
+	b.mu.Lock()
+	ended := b.stored.Done && !b.settled
+	b.mu.Unlock()
 	if !ended {
 		return nil
 	}
@@ -260,11 +290,11 @@ func (st *Totals) reopen(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.back.settled = true
-	if st.back.at.To >= max(first, FirstDay) {
-		st.back.stored.Done = false
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.settled = true
+	if b.at.To >= max(first, FirstDay) {
+		b.stored.Done = false
 	}
 	return nil
 }
@@ -280,17 +310,4 @@ func (st *Totals) firstSale(ctx context.Context) (day types.Date, known bool, er
 		day = "9999-12-31"
 	}
 	return day, err == nil, err
-}
-
-// backProgress is how far back the daily totals have been asked for; how far they go is known
-// once the first order is.
-func (st *Totals) backProgress() *status.Progress {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	cp := st.back.stored
-	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
-	if t, err := time.Parse(time.DateOnly, string(st.back.at.To)); err == nil {
-		p.Reached = t.AddDate(0, 0, 1)
-	}
-	return p
 }

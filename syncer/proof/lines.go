@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -69,35 +70,57 @@ func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	return rows
 }
 
-// changedDays hashes each day of the span, its rows in any order, and returns the days that
-// differ from what was stored last. A day whose lines have all vanished has changed too.
-func (st *Totals) changedDays(sp Span, r Answer) map[types.Date]uint64 {
+// dayHashes are the days' rows as they were last written, hashed.
+type dayHashes struct {
+	mu  sync.Mutex
+	day map[string]uint64 // by DayKey
+}
+
+// changed hashes each day of the span, its rows in any order, and returns the days that differ
+// from what was stored last. A day whose lines have all vanished has changed too.
+func (h *dayHashes) changed(sp Span, r Answer) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
 	}
 	for i, raw := range r.Rows {
-		sums[r.days[i].Date] += maphash.Bytes(st.seed, raw) | 1
+		sums[r.days[i].Date] += maphash.Bytes(seed, raw) | 1
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
-		old, known := st.written[DayKey(day, sp.Location)]
+		old, known := h.day[DayKey(day, sp.Location)]
 		return known && old == sum
 	})
 	return sums
 }
 
-// rememberDays notes what has been stored of the days that had changed. Rows of
-// days that were not asked for are in quarantine.
-func (st *Totals) rememberDays(sp Span, changed map[types.Date]uint64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+// remember notes what has been stored of the days that had changed. Rows of days that were not
+// asked for are in quarantine.
+func (h *dayHashes) remember(sp Span, changed map[types.Date]uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for day, sum := range changed {
 		if sp.Covers(day) {
-			st.written[DayKey(day, sp.Location)] = sum
+			h.day[DayKey(day, sp.Location)] = sum
 		}
 	}
+}
+
+// forget has the days of a span written again.
+func (h *dayHashes) forget(sp Span) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, day := range sp.Days() {
+		delete(h.day, DayKey(day, sp.Location))
+	}
+}
+
+// forgetAll has every day written again.
+func (h *dayHashes) forgetAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.day)
 }
 
 // readLines maps the rows of changed days; it returns their ids.
@@ -107,7 +130,7 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[typ
 	present := map[string]bool{}
 	for i, raw := range r.Rows {
 		row, id := r.days[i], ""
-		// A row that cannot be told from others has no id: no good row will take its place.
+		// A row that cannot be distinguished from others has no id: no good row will take its place.
 		if _, err := time.Parse(time.DateOnly, string(row.Date)); err == nil && (!row.Unplaced || !st.Def.LinesMayVanish) {
 			id = st.LineID(row, sp.Location)
 		}

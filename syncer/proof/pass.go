@@ -211,13 +211,9 @@ func (p *Pass) wanted(ctx context.Context, d *Shared) (Span, error) {
 	if err != nil {
 		return sp, err
 	}
-	st := d.Daily()
-	st.mu.Lock()
-	reported := st.back.at.First // the mirror may have lost its rows of that day
-	st.mu.Unlock()
 	sp.From = first
-	if reported != "" && (first == "" || reported < first) {
-		sp.From = reported
+	if _, at := d.Daily().back.now(); at.First != "" && (first == "" || at.First < first) {
+		sp.From = at.First // the mirror may have lost its rows of that day
 	}
 	if sp.From == "" || sp.From > sp.To {
 		sp.From = sp.To
@@ -248,20 +244,13 @@ func questions(on []*Totals, days Span) []question {
 
 // ask asks one question; it returns the days that differ, or have moved.
 func (p *Pass) ask(ctx context.Context, o *passOf, q question) ([]DayProof, error) {
-	if err := q.totals.readVerdicts(ctx, q.span.From, q.span.To); err != nil {
+	if err := q.totals.verdicts.restore(ctx, q.span.From, q.span.To); err != nil {
 		return nil, err
 	}
 	found, err := q.totals.look(ctx, []Span{q.span}, true)
-	var again, settled []DayProof
-	for _, f := range found {
-		if f.differs() || f.Verdict == sinks.VerdictUnsettled {
-			again = append(again, f)
-		} else {
-			settled = append(settled, f)
-		}
-	}
-	_, unsettled := q.totals.conclude(ctx, again)
-	settled, stored := q.totals.conclude(ctx, settled)
+	again, settled := apart(found, func(f DayProof) bool { return f.differs() || f.Verdict == sinks.VerdictUnsettled })
+	_, unsettled := q.totals.verdicts.conclude(ctx, again)
+	settled, stored := q.totals.verdicts.conclude(ctx, settled)
 	p.change(o, func(r *SourceReport) {
 		r.Asked++
 		o.asking.answered()
@@ -275,7 +264,7 @@ func (p *Pass) ask(ctx context.Context, o *passOf, q question) ([]DayProof, erro
 
 // settle looks at the days of a stream again that differed. It returns those that differ still,
 // whose verdicts are stored, and not counted yet.
-func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []DayProof, heal bool) ([]DayProof, error) {
+func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []DayProof, fetch bool) ([]DayProof, error) {
 	if len(differed) == 0 {
 		return nil, nil
 	}
@@ -283,7 +272,7 @@ func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []Day
 		return differed, err
 	}
 	defer st.Settling.Release()
-	left, err := st.settle(ctx, differed, heal, func(found []DayProof, toHeal int) {
+	r := recheck{totals: st, fetch: fetch, heal: p.request.Heal, report: func(found []DayProof, toHeal int) {
 		p.change(o, func(r *SourceReport) {
 			if r.ToHeal == 0 {
 				r.ToHeal, o.healing, o.asking.left = toHeal, stream.Pace{}, 0
@@ -292,10 +281,9 @@ func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []Day
 			o.healing.Page(time.Now())
 		})
 		p.count(o, st, found)
-	})
-	p.change(o, func(r *SourceReport) { r.ToHeal, r.HealedDays = 0, 0 })
-	left, stored := st.leave(ctx, left, p.request.Heal)
-	return left, errors.Join(err, stored)
+	}}
+	defer p.change(o, func(r *SourceReport) { r.ToHeal, r.HealedDays = 0, 0 })
+	return r.settle(ctx, differed)
 }
 
 // afterResync compares days again that differed before a full resync of the orders. It returns those
@@ -305,8 +293,8 @@ func (p *Pass) afterResync(ctx context.Context, o *passOf, st *Totals, differed 
 		return nil, nil
 	}
 	found, failed := st.lookAfter(ctx, differed)
-	settled, differ := split(found)
-	settled, err := st.conclude(ctx, settled)
+	differ, settled := apart(found, DayProof.differs)
+	settled, err := st.verdicts.conclude(ctx, settled)
 	p.count(o, st, settled)
 	left, settling := p.settle(ctx, o, st, differ, false)
 	return left, errors.Join(failed, err, settling)
@@ -319,7 +307,7 @@ func (p *Pass) count(o *passOf, st *Totals, found []DayProof) {
 			*r.of(f.Verdict)++
 			o.days.note(f, &r.Days)
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
-				r.Open = append(r.Open, st.verdictOf(f))
+				r.Open = append(r.Open, st.verdicts.verdictOf(f))
 			}
 		}
 		r.Locations = len(o.days.locations)

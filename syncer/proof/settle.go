@@ -38,7 +38,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 		defer free()
 		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 			asked := st.askRecent(ctx, b.Ask)
-			_, stored := st.conclude(ctx, b.Found)
+			_, stored := st.verdicts.conclude(ctx, b.Found)
 			return errors.Join(asked, stored)
 		})
 	})
@@ -55,8 +55,15 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Context, *bracket) error) (*bracket, error) {
 	b := &bracket{totals: st, silent: true}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := errors.Join(st.shared.readFirstDay(ctx, deep), st.readLastDays(ctx)); err != nil {
+		if err := st.shared.readFirstDay(ctx, deep); err != nil {
 			return err
+		}
+		unsettled, err := st.verdicts.restoreLastDays(ctx)
+		if err != nil {
+			return err
+		}
+		if unsettled {
+			st.deep.repeatNow()
 		}
 		b = st.NewBracket(ctx, deep)
 		return ask(ctx, b)
@@ -67,73 +74,71 @@ func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Con
 // settleTurn settles the days that differed in a turn. The caller holds Settling. It reports
 // whether some of them moved that the next turn does not ask for.
 func (st *Totals) settleTurn(ctx context.Context, differed []DayProof) (moved bool, err error) {
-	left, err := st.settle(ctx, differed, true, func(found []DayProof, _ int) {
+	r := recheck{totals: st, fetch: true, heal: true, report: func(found []DayProof, _ int) {
 		moved = moved || slices.ContainsFunc(found, func(p DayProof) bool {
-			return p.Verdict == sinks.VerdictUnsettled && !p.Passing && !st.isRecent(p.Day)
+			return p.Verdict == sinks.VerdictUnsettled && !p.Passing && !st.shared.isRecent(p.Day)
 		})
-	})
-	_, stored := st.leave(ctx, left, true)
-	if err = errors.Join(err, stored); err != nil && ctx.Err() == nil {
+	}}
+	if _, err = r.settle(ctx, differed); err != nil && ctx.Err() == nil {
 		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
 	}
 	return moved, err
 }
 
-// settle looks at days that differed once more, some minutes after that. Where it is to heal, it
-// fetches the orders of those that differ still anew, day by day, the newest first. It returns the
-// days that differ all the same. report is called with each lot of other verdicts that is durable,
-// and how many days are still to be healed.
-func (st *Totals) settle(ctx context.Context, differed []DayProof, heal bool, report func(found []DayProof, toHeal int)) (left []DayProof, err error) {
-	left, again, err := st.settleOnce(ctx, differed, heal, report)
-	if ctx.Err() != nil || len(again) == 0 {
-		return left, err
-	}
-	more, _, failed := st.settleOnce(ctx, again, false, report)
-	return append(left, more...), errors.Join(err, failed)
+// recheck looks once more at days of a stream that differed, and heals those that differ still.
+type recheck struct {
+	totals *Totals
+	fetch  bool // the orders of days that differ still are fetched anew
+	heal   bool // and all orders owe a full resync for those that differ all the same
+	// report is called with verdicts that are durable, and how many days are still to be healed.
+	report func(found []DayProof, toHeal int)
 }
 
-// settleOnce returns the days that differ still, and those that are to be compared once more,
-// since what was fetched has changed what they differ in, or may have.
-func (st *Totals) settleOnce(ctx context.Context, differed []DayProof, heal bool, report func([]DayProof, int)) (left, again []DayProof, err error) {
-	if len(differed) == 0 {
-		return nil, nil, nil
+// settle looks at the days some minutes after they differed. It returns those that differ all the
+// same, whose verdicts are stored. The caller holds Settling.
+func (r *recheck) settle(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+	left, again, err := r.look(ctx, differed, r.fetch)
+	if ctx.Err() == nil && len(again) > 0 {
+		more, _, failed := r.look(ctx, again, false)
+		left, err = append(left, more...), errors.Join(err, failed)
 	}
+	left, stored := r.conclude(ctx, left)
+	return left, errors.Join(err, stored)
+}
+
+// look returns the days that differ still, and those that are to be compared once more, since what
+// was fetched has changed what they differ in, or may have.
+func (r *recheck) look(ctx context.Context, differed []DayProof, fetch bool) (left, again []DayProof, err error) {
+	st, healing := r.totals, &r.totals.shared.healing
 	if !lifecycle.Pause(ctx, time.Until(newestAsk(differed).Add(st.Source.SettleAfter))) {
 		return nil, nil, context.Cause(ctx)
 	}
-	if err := st.shared.healing.Take(ctx); err != nil {
+	if err := healing.Take(ctx); err != nil {
 		return nil, nil, err
 	}
-	defer st.shared.healing.Release()
+	defer healing.Release()
 	// What the key may see decides what is compared.
 	if err := st.Source.Refresh(ctx); err != nil {
 		return nil, nil, err
 	}
-	maps.DeleteFunc(st.shared.fetched, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
-	found, failed := st.secondLook(ctx, differed)
-	settled, left := split(found)
+	maps.DeleteFunc(healing.days, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
+	found, failed := r.secondLook(ctx, differed)
+	left, settled := apart(found, DayProof.differs)
 	byDay := map[types.Date][]DayProof{}
-	if heal {
-		left = slices.DeleteFunc(left, func(p DayProof) bool {
-			if !p.gap.fetched {
-				byDay[p.Day] = append(byDay[p.Day], p)
-			}
-			return !p.gap.fetched
-		})
+	if fetch {
+		var toFetch []DayProof
+		left, toFetch = apart(left, func(p DayProof) bool { return p.gap.fetched })
+		for _, p := range toFetch {
+			byDay[p.Day] = append(byDay[p.Day], p)
+		}
 	}
-	settled, err = st.conclude(ctx, settled)
+	settled, err = st.verdicts.conclude(ctx, settled)
 	if err = errors.Join(failed, err); ctx.Err() != nil {
 		return left, nil, err
 	}
-	report(settled, len(byDay))
-	still, again, stopped := st.healDays(ctx, byDay, report)
+	r.report(settled, len(byDay))
+	still, again, stopped := r.healDays(ctx, byDay)
 	return append(left, still...), again, errors.Join(err, stopped)
-}
-
-// split returns the days that have a verdict, and those that differ.
-func split(found []DayProof) (settled, differ []DayProof) {
-	differ, settled = apart(found, DayProof.differs)
-	return settled, differ
 }
 
 // apart returns the days for which is holds, and the others.
@@ -148,39 +153,40 @@ func apart(days []DayProof, is func(DayProof) bool) (those, others []DayProof) {
 	return those, others
 }
 
-// healDays fetches the orders of days anew. A day whose orders cannot be fetched, or that cannot be
-// compared after that, holds up no other. It returns the days that differ still, and those to compare
-// once more: what they differ in has changed, or another day was healed, whose orders may have been
-// refunded on theirs. The error joins what failed in comparing.
-func (st *Totals) healDays(ctx context.Context, byDay map[types.Date][]DayProof, report func([]DayProof, int)) (left, again []DayProof, err error) {
+// healDays fetches the orders of days anew, the newest first. A day whose orders cannot be fetched, or
+// that cannot be compared after that, holds up no other. It returns the days that differ still, and
+// those to compare once more: what they differ in has changed, or another day was healed, whose orders
+// may have been refunded on theirs. The error joins what failed in comparing.
+func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]DayProof) (left, again []DayProof, err error) {
 	healed, failed := false, 0
-	for i, day := range newestFirst(byDay) {
-		lot := byDay[day]
+	days := slices.Sorted(maps.Keys(byDay))
+	for n := len(days); n > 0; n-- {
+		day, was := days[n-1], byDay[days[n-1]]
+		lot := was
 		if failed < maxFailedDays {
-			now, failure := st.healDay(ctx, day, lot)
+			now, failure := r.healDay(ctx, day, lot)
 			if ctx.Err() != nil {
 				return left, again, context.Cause(ctx)
 			}
 			lot, err = now, errors.Join(err, failure)
 		}
-		settled, differ := split(lot)
-		was := byDay[day]
+		differ, settled := apart(lot, DayProof.differs)
 		same, other := apart(differ, func(p DayProof) bool {
 			return slices.ContainsFunc(was, func(was DayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
 		})
 		left, again = append(left, same...), append(again, other...)
 		healed = healed || len(settled)+len(other) > 0
 		switch {
-		case len(other) > 0 || slices.ContainsFunc(settled, DayProof.isRight):
+		case len(other) > 0 || slices.ContainsFunc(settled, func(p DayProof) bool { return isGood(p.Verdict) }):
 			failed = 0
-		case slices.ContainsFunc(same, func(p DayProof) bool { return !p.isExplained(st.shared.Orders) }):
+		case slices.ContainsFunc(same, func(p DayProof) bool { return !p.isExplained(r.totals.shared.Orders) }):
 			failed++
 		}
-		settled, stored := st.conclude(ctx, settled)
+		settled, stored := r.totals.verdicts.conclude(ctx, settled)
 		if stored != nil {
 			return left, again, errors.Join(err, stored)
 		}
-		report(settled, len(byDay)-i-1)
+		r.report(settled, n-1)
 	}
 	if healed {
 		again, left = append(again, left...), nil
@@ -191,32 +197,33 @@ func (st *Totals) healDays(ctx context.Context, byDay map[types.Date][]DayProof,
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
 // and looks at it again. What was known of the day stays where nobody could compare it: the error is
 // about that.
-func (st *Totals) healDay(ctx context.Context, day types.Date, differed []DayProof) ([]DayProof, error) {
+func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayProof) ([]DayProof, error) {
+	st, healing := r.totals, &r.totals.shared.healing
 	var removed []string
 	var first time.Time
 	for _, p := range differed {
 		removed, first = append(removed, p.removed...), stream.Later(first, p.first)
 	}
 	removed = slices.Compact(slices.Sorted(slices.Values(removed)))
-	if len(removed) == 0 && st.shared.fetched[day].at.After(first) {
+	if len(removed) == 0 && healing.days[day].at.After(first) {
 		now := slices.Clone(differed)
 		for i := range now { // the second look was after that
-			now[i].gap.fetched, now[i].ids = true, st.shared.wrong(day, first)
+			now[i].gap.fetched, now[i].ids = true, healing.wrong(day, first)
 		}
 		return now, nil
 	}
-	ids, asked, requests, err := st.FetchDay(ctx, day, removed)
+	f, err := st.FetchDay(ctx, day, removed)
 	if err != nil {
 		st.Source.Log.Warn("the orders of a day that differs could not be fetched anew", "day", day, "err", err)
 		return differed, nil
 	}
-	st.shared.fetched[day] = fetched{time.Now(), ids}
-	ids = st.shared.wrong(day, first)
+	healing.days[day] = f
+	ids := healing.wrong(day, first)
 	now, err := st.lookAfter(ctx, differed)
 	for i := range now {
 		if p := &now[i]; p.requests > differed[i].requests { // it was compared
-			p.requests += requests
-			p.gap.fetched, p.ids, p.asked = true, ids, asked
+			p.requests += f.requests
+			p.gap.fetched, p.ids, p.asked = true, ids, f.asked
 		}
 	}
 	return now, err
@@ -255,18 +262,21 @@ func (p DayProof) after(was DayProof) DayProof {
 	return p
 }
 
-// leave concludes about days that differ, whatever was done, and has the orders walked whole
-// where that may help.
-func (st *Totals) leave(ctx context.Context, left []DayProof, heal bool) ([]DayProof, error) {
+// conclude stores the verdicts about days that differ, whatever was done, and has the orders walked
+// whole where that may help.
+func (r *recheck) conclude(ctx context.Context, left []DayProof) ([]DayProof, error) {
 	if ctx.Err() != nil { // some were not tried
 		return left, context.Cause(ctx)
 	}
+	orders := r.totals.shared.Orders
 	for i, p := range left {
-		left[i] = st.stillDiffers(p, heal)
+		left[i] = r.stillDiffers(p)
 	}
-	left, err := st.conclude(ctx, left)
-	if err == nil && heal && slices.ContainsFunc(left, st.owesResync) {
-		err = st.shared.Orders.Owe(ctx)
+	left, err := r.totals.verdicts.conclude(ctx, left)
+	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, func(p DayProof) bool {
+		return p.Verdict == sinks.VerdictDrift && !p.gap.resynced
+	}) {
+		err = orders.Owe(ctx)
 	}
 	return left, err
 }
@@ -281,7 +291,8 @@ func newestAsk(differed []DayProof) (at time.Time) {
 
 // secondLook brackets the days once more. Those that show the same difference again have no
 // verdict yet. The caller holds healing.
-func (st *Totals) secondLook(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+func (r *recheck) secondLook(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+	st, healing := r.totals, &r.totals.shared.healing
 	before := map[string]DayProof{}
 	for _, p := range differed {
 		before[p.key()] = p
@@ -296,8 +307,8 @@ func (st *Totals) secondLook(ctx context.Context, differed []DayProof) ([]DayPro
 		same := p.gap.hash == was.gap.hash
 		p = p.after(was)
 		switch {
-		case p.Verdict == sinks.VerdictProven && st.shared.fetched[p.Day].at.After(p.first):
-			p.Verdict, p.differences, p.ids = sinks.VerdictHealed, was.differences, st.shared.wrong(p.Day, p.first)
+		case p.Verdict == sinks.VerdictProven && healing.days[p.Day].at.After(p.first):
+			p.Verdict, p.differences, p.ids = sinks.VerdictHealed, was.differences, healing.wrong(p.Day, p.first)
 		case p.differs() && !same:
 			p.Verdict, p.Reason = sinks.VerdictUnsettled, "its difference is another each time it is asked"
 		}
@@ -321,7 +332,8 @@ const (
 // stillDiffers is the verdict of a day that differs, after its healing or without one. A full
 // resync that began after the day was found to differ, and came to its end, did not help; one
 // whose sweep is held is not at its end. It explains refunds if it began after these were found.
-func (st *Totals) stillDiffers(p DayProof, heal bool) DayProof {
+func (r *recheck) stillDiffers(p DayProof) DayProof {
+	st := r.totals
 	orders := st.shared.Orders
 	held, last := orders.Held() != nil, orders.LastResync()
 	if p.explained != "" { // other refunds than before may have another explanation
@@ -342,7 +354,7 @@ func (st *Totals) stillDiffers(p DayProof, heal bool) DayProof {
 		p.Reason = notHelped
 	case held:
 		p.Reason = sweepIsHeld
-	case !heal:
+	case !r.heal:
 		p.Reason = OnlyCompared
 	case p.gap.fetched:
 		p.Reason = fetchedOnly
@@ -374,16 +386,5 @@ func (p DayProof) isExplained(orders *list.List) bool {
 	return len(p.removed) > 0 && !slices.ContainsFunc(p.removed, missing) && !slices.ContainsFunc(p.ids, orders.Writer.MaybeQuarantined)
 }
 
-// owesResync reports whether a full resync may help a day that differs.
-func (st *Totals) owesResync(p DayProof) bool {
-	return p.Verdict == sinks.VerdictDrift && !p.gap.resynced && st.shared.Orders.Held() == nil
-}
-
 // walkedWhole reports whether a full resync of the orders is under way, or owed.
 func (d *Shared) walkedWhole() bool { return d.Orders.ResyncVersion() != 0 || d.Orders.Indebted() }
-
-func newestFirst(byDay map[types.Date][]DayProof) []types.Date {
-	days := slices.Sorted(maps.Keys(byDay))
-	slices.Reverse(days)
-	return days
-}

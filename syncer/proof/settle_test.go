@@ -2,7 +2,6 @@ package proof
 
 import (
 	"fmt"
-	"hash/maphash"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,34 +16,34 @@ import (
 // TestOnlyWhatIsNewIsStored: a verdict that says what the one before says is not.
 func TestOnlyWhatIsNewIsStored(t *testing.T) {
 	const day = types.Date("2026-03-10")
-	over, seed := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC), maphash.MakeSeed()
-	says := func(service, reason string, resynced bool) uint64 {
-		hash := gapHash(seed, []sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}})
-		return verdictHash(seed, gap{hash: hash, resynced: resynced}, reason)
+	over := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
+	hashOf := func(service, reason string, resynced bool) uint64 {
+		hash := gapHash([]sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}})
+		return verdictHash(gap{hash: hash, resynced: resynced}, reason)
 	}
-	drift := standing{verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", false), sum: 1}
+	drift := lastVerdict{verdict: sinks.VerdictDrift, hash: hashOf("9.00", "why", false), sum: 1}
 	for name, c := range map[string]struct {
-		stands standing
+		last   lastVerdict
 		found  DayProof
 		covers bool
 	}{
-		"proven again":                 {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
-		"proven with other figures":    {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"proven when it was over":      {standing{verdict: sinks.VerdictHealed, asked: over}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
-		"proven before it was over":    {standing{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"healed again":                 {standing{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
-		"nobody answered":              {standing{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
-		"nobody answered once more":    {standing{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
-		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.0", "why", false), sum: 2}, true},
-		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "else", false), sum: 2}, false},
-		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("8.00", "why", false), sum: 2}, false},
-		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: says("9.00", "why", true)}, false},
+		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
+		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
+		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
+		"nobody answered":              {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
+		"nobody answered once more":    {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
+		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.0", "why", false), sum: 2}, true},
+		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "else", false), sum: 2}, false},
+		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("8.00", "why", false), sum: 2}, false},
+		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "why", true)}, false},
 		"a drift that is proven":       {drift, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
-		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, verdictHash: says("9.00", "why", false)}, false},
-		"a verdict of another release": {standing{verdict: "blessed", sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, verdictHash: hashOf("9.00", "why", false)}, false},
+		"a verdict of another release": {lastVerdict{verdict: "blessed", sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
 	} {
 		c.found.Day = day
-		if got := c.stands.covers(c.found); got != c.covers {
+		if got := c.last.covers(c.found); got != c.covers {
 			t.Errorf("%s: %v, want %v", name, got, c.covers)
 		}
 	}
@@ -53,12 +52,12 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 // TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
 func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 	shared := &Shared{source: &stream.Source{Clock: stream.Clock{WallClock: time.Now}}}
-	st := &Totals{shared: shared, read: true, verdicts: map[string]standing{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	v := &verdicts{shared: shared, read: true, last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
 	known := func() int {
-		if err := st.readLastDays(t.Context()); err != nil {
+		if _, err := v.restoreLastDays(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return len(st.verdicts)
+		return len(v.last)
 	}
 	shared.pass(1)
 	if known() != 1 {
@@ -71,7 +70,8 @@ func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 
 // TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
 func TestAReportStaysAsItWasRead(t *testing.T) {
-	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
+	daily := &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}
+	st := &Totals{Stream: daily, verdicts: &verdicts{stream: daily}}
 	p := NewPass(Request{})
 	p.Add(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}})
 	drift := func(day types.Date) { p.count(p.sources[0], st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
