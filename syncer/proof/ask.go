@@ -35,7 +35,7 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 	})
 }
 
-// askRecent has ask ask for yesterday and today, and looks whether the backfill is at its end.
+// askRecent has ask ask for yesterday and today, and checks whether the backfill is at its end.
 func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span) error) error {
 	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err

@@ -33,14 +33,14 @@ type DayProof struct {
 	explained string
 	removed   []string // orders whose refunds are its difference: each has to be asked for
 	asked     []string // those that were
-	// Passing: the earlier verdict is kept. Nobody answered, or it is to be asked again.
+	// Passing: the earlier verdict is kept. There was no answer, or it is to be asked again.
 	Passing     bool
 	differences []sinks.Difference
 	gap         gap
 	ids         []string
 	sum         uint64 // of the figures of both sides
 	verdictHash uint64 // of a day that differs: hash of what its verdict reports
-	isNew       bool   // its verdict says something new
+	isNew       bool   // it is not the last verdict over again
 	requests    uint64
 	at          time.Time // by the service's clock
 	Found       time.Time // by this machine's
@@ -65,7 +65,7 @@ func (p DayProof) differs() bool { return p.Verdict == "" }
 type bracket struct {
 	totals *Totals
 	Found  []DayProof
-	// silent: there is nothing to compare with yet, and nothing to be said of it.
+	// silent: there is nothing to compare with yet, and no verdict.
 	silent bool
 	deep   bool  // it asks for many days, behind the turns
 	broken error // why the orders could not be brought up to date, or added up
@@ -204,7 +204,7 @@ func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, aft
 	return nil
 }
 
-// judgeDay compares what the service says with the mirror before and after.
+// judgeDay compares what the service reports with the mirror before and after.
 func judgeDay(service reported, before, after dayFigures) (p DayProof) {
 	if service.bad != "" {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
@@ -247,9 +247,9 @@ func (b *bracket) doubtful() []DayProof {
 	return all
 }
 
-// look brackets some spans, and leaves the stream's guard free between two of them. It fails
+// compare brackets some spans, and leaves the stream's guard free between two of them. It fails
 // when there is nothing to compare with.
-func (st *Totals) look(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
+func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
 	if err := st.NotComparable(); err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	return errors.Join(err, settled)
 }
 
-// cutShort reports whether an error says nothing about the days that were asked for.
+// cutShort reports whether after an error nothing is known of the days that were asked for.
 func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, ErrIncomparable) }
 
 // askDeep asks for the last 92 days, and for those of each location where the stream

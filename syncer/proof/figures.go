@@ -40,26 +40,22 @@ type openMap struct {
 // line in front: "net_sales", "payments/cash", "p/42: net".
 type dayFigures map[string]string
 
-// reported is what the service says of one day.
+// reported is what the service reports of one day.
 type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
-	// ignored are entries that the service added to its maps and that are no amounts:
-	// the mirror's figures of those names have nothing to be compared with.
-	ignored []ignoredEntry
+	// ignored are entries that the service added to its maps and that are no amounts, by the names that
+	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with.
+	ignored map[string]string
 }
 
-// ignoredEntry is an entry of a map that is no figure.
-type ignoredEntry struct {
-	name string // as of a figure: "payments/x_pay"
-	text string // what the service says there
-}
+func newReported() *reported { return &reported{figures: dayFigures{}, ignored: map[string]string{}} }
 
-// readReport reads what the service says of every day of a span.
+// readReport reads what the service reports of every day of a span.
 func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
-		days[day] = &reported{figures: dayFigures{}}
+		days[day] = newReported()
 	}
 	read := (*reported).readDay
 	if lines {
@@ -95,7 +91,7 @@ func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
 func (b *bracket) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
-	st, stated := b.totals, &reported{figures: dayFigures{}}
+	st, stated := b.totals, newReported()
 	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
 		return nil
 	}
@@ -153,7 +149,7 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, value := m.name+"/"+key, entries[key]
 		if !slices.Contains(m.known, key) && !isAmount(value) {
-			r.ignored = append(r.ignored, ignoredEntry{name, shortJSON(value)})
+			r.ignored[name] = shortJSON(value)
 			continue
 		}
 		if bad := r.figures.take(name, value); bad != "" {
@@ -163,32 +159,31 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	return ""
 }
 
-// aside says which figures of the service were not compared; empty for none.
+// aside lists the figures of the service that were not compared; empty for none.
 func (r *reported) aside() string {
 	const most = 5
 	if len(r.ignored) == 0 {
 		return ""
 	}
 	var listed []string
-	for _, e := range r.ignored[:min(most, len(r.ignored))] {
-		listed = append(listed, e.name+" is "+e.text)
+	for _, name := range slices.Sorted(maps.Keys(r.ignored)) {
+		listed = append(listed, name+" is "+r.ignored[name])
 	}
-	more := ""
-	if n := len(r.ignored) - most; n > 0 {
-		more = fmt.Sprintf(", and %d more", n)
+	if n := len(listed) - most; n > 0 {
+		listed = append(listed[:most], fmt.Sprintf("and %d more", n))
 	}
-	return "not compared, being no amount: " + strings.Join(listed, ", ") + more
+	return "not compared, being no amount: " + strings.Join(listed, ", ")
 }
 
 // comparable are the mirror's figures without those that the service gives no amount
-// for: it may have sold under a key whose figure is none (DESIGN R9).
+// for: orders may have been sold under such a key (DESIGN R9).
 func (r *reported) comparable(mirror dayFigures) dayFigures {
 	if len(r.ignored) == 0 {
 		return mirror
 	}
 	rest := maps.Clone(mirror)
-	for _, e := range r.ignored {
-		delete(rest, e.name)
+	for name := range r.ignored {
+		delete(rest, name)
 	}
 	return rest
 }
@@ -196,7 +191,7 @@ func (r *reported) comparable(mirror dayFigures) dayFigures {
 // amountDigits is how many digits before the point a column of money holds.
 const amountDigits = 16
 
-// isAmount is true when a value is money as the column of the map holds it (api.md,
+// isAmount reports whether a value is money as the column of the map holds it (api.md,
 // "Conventions"); what is none is in no column, so the mirror has no such figure.
 func isAmount(value jsontext.Value) bool {
 	var text string
@@ -376,7 +371,7 @@ func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
 	return days, nil
 }
 
-// sumOf hashes what the service says of a day, what is not compared of it included.
+// sumOf hashes what the service reports of a day, what is not compared of it included.
 func (r *reported) sumOf() uint64 {
 	return r.figures.sumOf() ^ maphash.String(seed, r.aside())
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -27,6 +26,18 @@ type backfill struct {
 	again   uint64 // questions of full resyncs
 }
 
+// restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
+func (b *backfill) restore(cp sinks.Checkpoint) error {
+	var at position
+	err := json.Unmarshal([]byte(cp.Position), &at)
+	if err != nil {
+		at = position{}
+	}
+	b.set(cp, at)
+	return err
+}
+
+// now is the stored checkpoint, and its position.
 func (b *backfill) now() (sinks.Checkpoint, position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,18 +99,6 @@ func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
 
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
-
-// ReadPosition reads how far back the totals have been asked for.
-func ReadPosition(text string) (position, error) {
-	var p position
-	if text == "" {
-		return p, nil
-	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return position{}, fmt.Errorf("stored position: %w", err)
-	}
-	return p, nil
-}
 
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
 // was not durable. Only so many run at once in a process; the daily totals, of a few rows and
@@ -212,7 +211,11 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
-	in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
+	lane := st.Source.Lanes.Backfill
+	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 { // the forecasts of the other backfills wait for it
+		lane = st.Source.Lanes.Reconcile
+	}
+	in, answer, err := st.askTotals(ctx, lane, sp)
 	pos.Requests += answer.requests
 	if err != nil {
 		return err
@@ -232,15 +235,6 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		cp.Rows += uint64(len(answer.days))
 	}
 	return st.storeUnlessEmpty(ctx, in)
-}
-
-// fillLane is the lane of the backfill. The days by which the orders are counted go ahead
-// of the other backfills, whose forecast waits for them.
-func (st *Totals) fillLane() *api.Client {
-	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 {
-		return st.Source.Lanes.Reconcile
-	}
-	return st.Source.Lanes.Backfill
 }
 
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies

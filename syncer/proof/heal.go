@@ -40,7 +40,7 @@ type heal struct {
 	rows   *mapping.Comparer
 	day    types.Date
 	first  uint64   // rows below it were not shown
-	ids    []string // of orders that were not what the service says, up to mostIDs
+	ids    []string // of orders that were not as the service has them, up to mostIDs
 	run    sinks.Run
 }
 
@@ -52,7 +52,7 @@ type healings struct {
 
 // fetched is what fetching the orders of a day has shown.
 type fetched struct {
-	IDs      []string  // of the orders that were not what the service says, up to mostIDs
+	IDs      []string  // of the orders that were not as the service has them, up to mostIDs
 	asked    []string  // removed orders that were asked for
 	requests uint64    // it took
 	at       time.Time // it ended, by this machine's steady clock
@@ -210,7 +210,7 @@ func (h *heal) stored(ctx context.Context, ids []string) (map[string]*sinks.Stor
 	return rows, nil
 }
 
-// changed reports whether what is stored is not what the service says.
+// changed reports whether a row is stored otherwise than the service has it.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	_, tombstone := h.rows.Read(raw)
 	switch {
@@ -266,7 +266,7 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 		return err
 	case reason != "" && removed: // as the mirror has it
 	case reason == write.ReasonGone && r.Location != "" && !slices.Contains(s.Usable(s.Identity()), r.Location):
-		// The key has lost the location, so that 404 says nothing: it is the sweep's, with its guard.
+		// The key has lost the location, so that 404 proves nothing: it is left to the sweep, with its guard.
 	case reason != "":
 		if st.Writer.MaybeQuarantined(r.ID) {
 			in.Release(r.ID)

@@ -51,7 +51,7 @@ func (r DayRow) Empty() bool {
 }
 
 // PlaceRows reads what places each row, of days of totals or of lines of products. A row
-// that cannot be read whole is placed by its date alone; the mapping says what is wrong
+// that cannot be read whole is placed by its date alone; the mapping reports what is wrong
 // with it.
 func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	rows := make([]DayRow, len(raws))

@@ -44,8 +44,8 @@ func (s *proofSum) take(day types.Date, subject, verdict string, asked time.Time
 	s.asked = stream.Later(s.asked, asked)
 }
 
-// status is what they come to; nil without any. It says of the days what the view proof
-// says: a day that nobody has asked about is not proven, and one that is not over neither.
+// status is what they come to; nil without any. It agrees with the view proof: a day that
+// was not asked about is not proven, and one that is not over neither.
 func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 	if len(s.days) == 0 {
 		return nil
@@ -93,8 +93,8 @@ func (d *Shared) Proven() *status.ProofStatus {
 	return d.proof
 }
 
-// proofChanged sums up anew the verdicts about the last 92 days. What is asked for no more, a
-// location that the key has lost, say, counts no more.
+// proofChanged sums up anew the verdicts about the last 92 days. What is asked for no more, such as a
+// location that the key has lost, counts no more.
 func (d *Shared) proofChanged() {
 	today := d.today()
 	from, err := calendar.AddDays(today, 1-calendar.MaxRange)

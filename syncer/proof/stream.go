@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
@@ -55,11 +56,9 @@ func (st *Totals) Restore(state sinks.State) {
 		switch {
 		case cp.Stream != st.Def.Name:
 		case cp.Walk == sinks.WalkTotals:
-			pos, err := ReadPosition(cp.Position)
-			if err != nil {
+			if err := st.back.restore(cp); err != nil {
 				st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
 			}
-			st.back.set(cp, pos)
 		case cp.Walk == sinks.WalkDeep:
 			st.deep.restore(cp)
 		}
@@ -75,9 +74,6 @@ func (st *Totals) WantedLocations(key stream.Identity) []string {
 	}
 	return st.Stream.WantedLocations(key)
 }
-
-// Follow has the totals asked for in the locations that the key lets them.
-func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
 
 // scope returns everything that the totals depend on: the locations that are asked for, the
 // empty one for all of them together, and then those that they are.
@@ -182,29 +178,16 @@ type Shared struct {
 
 	healing healings
 
-	mu     sync.Mutex
-	proof  *status.ProofStatus // nil before the first verdict
-	first  types.Date          // of the mirrored orders; empty while there is none
-	passes int                 // that are under way
+	passes atomic.Int32 // under way: they need the verdicts about older days, too
+
+	mu    sync.Mutex
+	proof *status.ProofStatus // nil before the first verdict
+	first types.Date          // of the mirrored orders; empty while there is none
 }
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
 func NewShared(o *stream.Source) *Shared {
 	return &Shared{source: o, healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
-}
-
-// pass notes that a pass begins, +1, or ends, -1.
-func (d *Shared) pass(by int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.passes += by
-}
-
-// passing reports whether a pass is under way: it needs the verdicts about older days, too.
-func (d *Shared) passing() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.passes > 0
 }
 
 // On returns the streams that are not switched off.

@@ -20,8 +20,8 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// verdicts are what was found last about the days of a stream. They are stored where they say
-// something new.
+// verdicts are what was found last about the days of a stream. A verdict is stored when it is not the
+// last one over again.
 type verdicts struct {
 	stream *stream.Stream
 	shared *Shared
@@ -53,7 +53,7 @@ func (l lastVerdict) differs() bool {
 	return l.verdict == sinks.VerdictDrift || l.verdict == sinks.VerdictExplained
 }
 
-// covers reports whether what was found says nothing that the last verdict does not.
+// covers reports whether what was found is the last verdict over again.
 func (l lastVerdict) covers(p DayProof) bool {
 	switch {
 	case p.Passing:
@@ -136,7 +136,7 @@ func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err err
 	if err != nil {
 		return false, err
 	}
-	passing := v.shared.passing()
+	passing := v.shared.passes.Load() > 0
 	v.mu.Lock()
 	read := v.read
 	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(from) && !passing })
@@ -182,7 +182,7 @@ func verdictHash(g gap, reason string) uint64 {
 	}{g.hash, g.resynced, reason})
 }
 
-// conclude stores the verdicts that say something new, waits until they are durable, and logs
+// conclude stores the verdicts that are new, waits until they are durable, and logs
 // them. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
 // left out where it is known to differ; one that was a drift, and is proven, is healed.
 func (v *verdicts) conclude(ctx context.Context, found []DayProof) ([]DayProof, error) {
@@ -266,8 +266,8 @@ func (v *verdicts) verdictOf(p DayProof) sinks.Verdict {
 	}
 }
 
-// log logs the verdicts that say something new about days that differ, or did; that a day
-// differs, once for all its locations.
+// log logs the new verdicts about days that differ, or did; that a day differs, once for all its
+// locations.
 func (v *verdicts) log(ctx context.Context, concluded []DayProof) {
 	locations := map[types.Date][]string{} // that differ
 	for _, p := range concluded {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -28,63 +27,6 @@ const SettleAfter = list.Lookback + 30*time.Second
 // and all orders are walked for it.
 const maxFailedDays = 5
 
-// proveRecent is the turn of yesterday and today. The caller holds recent, which is free again
-// when they have been asked for. Days that differ while others are being settled are left to the
-// next turn, which finds them again.
-func (st *Totals) proveRecent(ctx context.Context) error {
-	free := sync.OnceFunc(st.recent.Release)
-	defer free()
-	b, err := st.firstLook(ctx, false, func(ctx context.Context, b *bracket) error {
-		defer free()
-		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			asked := st.askRecent(ctx, b.Ask)
-			_, stored := st.verdicts.conclude(ctx, b.Found)
-			return errors.Join(asked, stored)
-		})
-	})
-	differed := b.doubtful()
-	if len(differed) == 0 || !st.Settling.Try() {
-		return err
-	}
-	defer st.Settling.Release()
-	_, settled := st.settleTurn(ctx, differed)
-	return errors.Join(err, settled)
-}
-
-// firstLook has ask bring days and store what is found of them.
-func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Context, *bracket) error) (*bracket, error) {
-	b := &bracket{totals: st, silent: true}
-	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		if err := st.shared.readFirstDay(ctx, deep); err != nil {
-			return err
-		}
-		unsettled, err := st.verdicts.restoreLastDays(ctx)
-		if err != nil {
-			return err
-		}
-		if unsettled {
-			st.deep.repeatNow()
-		}
-		b = st.NewBracket(ctx, deep)
-		return ask(ctx, b)
-	})
-	return b, err
-}
-
-// settleTurn settles the days that differed in a turn. The caller holds Settling. It reports
-// whether some of them moved that the next turn does not ask for.
-func (st *Totals) settleTurn(ctx context.Context, differed []DayProof) (moved bool, err error) {
-	r := recheck{totals: st, fetch: true, heal: true, report: func(found []DayProof, _ int) {
-		moved = moved || slices.ContainsFunc(found, func(p DayProof) bool {
-			return p.Verdict == sinks.VerdictUnsettled && !p.Passing && !st.shared.isRecent(p.Day)
-		})
-	}}
-	if _, err = r.settle(ctx, differed); err != nil && ctx.Err() == nil {
-		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
-	}
-	return moved, err
-}
-
 // recheck looks once more at days of a stream that differed, and heals those that differ still.
 type recheck struct {
 	totals *Totals
@@ -94,21 +36,21 @@ type recheck struct {
 	report func(found []DayProof, toHeal int)
 }
 
-// settle looks at the days some minutes after they differed. It returns those that differ all the
+// run looks at the days some minutes after they differed. It returns those that differ all the
 // same, whose verdicts are stored. The caller holds Settling.
-func (r *recheck) settle(ctx context.Context, differed []DayProof) ([]DayProof, error) {
-	left, again, err := r.look(ctx, differed, r.fetch)
+func (r *recheck) run(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+	left, again, err := r.once(ctx, differed, r.fetch)
 	if ctx.Err() == nil && len(again) > 0 {
-		more, _, failed := r.look(ctx, again, false)
+		more, _, failed := r.once(ctx, again, false)
 		left, err = append(left, more...), errors.Join(err, failed)
 	}
 	left, stored := r.conclude(ctx, left)
 	return left, errors.Join(err, stored)
 }
 
-// look returns the days that differ still, and those that are to be compared once more, since what
+// once returns the days that differ still, and those that are to be compared once more, since what
 // was fetched has changed what they differ in, or may have.
-func (r *recheck) look(ctx context.Context, differed []DayProof, fetch bool) (left, again []DayProof, err error) {
+func (r *recheck) once(ctx context.Context, differed []DayProof, fetch bool) (left, again []DayProof, err error) {
 	st, healing := r.totals, &r.totals.shared.healing
 	if !lifecycle.Pause(ctx, time.Until(newestAsk(differed).Add(st.Source.SettleAfter))) {
 		return nil, nil, context.Cause(ctx)
@@ -195,8 +137,8 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]DayProof)
 }
 
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
-// and looks at it again. What was known of the day stays where nobody could compare it: the error is
-// about that.
+// and looks at it again. What was known of the day is kept where it could not be compared: the error
+// is about that.
 func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayProof) ([]DayProof, error) {
 	st, healing := r.totals, &r.totals.shared.healing
 	var removed []string
@@ -230,9 +172,9 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayPro
 }
 
 // lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
-// stays where it could not be compared: the error is about that.
+// is kept where it could not be compared: the error is about that.
 func (st *Totals) lookAfter(ctx context.Context, differed []DayProof) ([]DayProof, error) {
-	found, err := st.look(ctx, spansCovering(differed), false)
+	found, err := st.compare(ctx, spansCovering(differed), false)
 	now := slices.Clone(differed)
 	for i, was := range differed {
 		at := slices.IndexFunc(found, func(p DayProof) bool { return p.key() == was.key() })
@@ -297,7 +239,7 @@ func (r *recheck) secondLook(ctx context.Context, differed []DayProof) ([]DayPro
 	for _, p := range differed {
 		before[p.key()] = p
 	}
-	again, err := st.look(ctx, spansCovering(differed), false)
+	again, err := st.compare(ctx, spansCovering(differed), false)
 	var found []DayProof
 	for _, p := range again {
 		was, asked := before[p.key()]
@@ -317,7 +259,7 @@ func (r *recheck) secondLook(ctx context.Context, differed []DayProof) ([]DayPro
 	return found, err
 }
 
-// OnlyCompared is the reason of a day that differs, and that nobody was asked to heal.
+// OnlyCompared is the reason of a day that differs, and that was only to be compared.
 const OnlyCompared = "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn"
 
 // The other reasons of days that differ.

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// TestOnlyWhatIsNewIsStored: a verdict that says what the one before says is not.
+// TestOnlyWhatIsNewIsStored: the last verdict over again is not.
 func TestOnlyWhatIsNewIsStored(t *testing.T) {
 	const day = types.Date("2026-03-10")
 	over := time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC)
@@ -32,8 +32,8 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
 		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
 		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
-		"nobody answered":              {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
-		"nobody answered once more":    {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
+		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
+		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
 		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.0", "why", false), sum: 2}, true},
 		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "else", false), sum: 2}, false},
 		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("8.00", "why", false), sum: 2}, false},
@@ -59,22 +59,22 @@ func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 		}
 		return len(v.last)
 	}
-	shared.pass(1)
+	shared.passes.Add(1)
 	if known() != 1 {
 		t.Error("forgotten during a pass")
 	}
-	if shared.pass(-1); known() != 0 {
+	if shared.passes.Add(-1); known() != 0 {
 		t.Error("never forgotten")
 	}
 }
 
-// TestAReportStaysAsItWasRead: verdicts come in while somebody reads.
+// TestAReportStaysAsItWasRead: verdicts come in meanwhile.
 func TestAReportStaysAsItWasRead(t *testing.T) {
 	daily := &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}
 	st := &Totals{Stream: daily, verdicts: &verdicts{stream: daily}}
 	p := NewPass(Request{})
 	p.Add(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}})
-	drift := func(day types.Date) { p.count(p.sources[0], st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	drift := func(day types.Date) { p.sources[0].count(st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
 		drift(types.Date(fmt.Sprintf("2026-03-1%d", n)))
 	}
@@ -93,7 +93,7 @@ func TestTheFirstAnswersAreNoPace(t *testing.T) {
 			time.Sleep(wait)
 			a.answered()
 			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
-				t.Errorf("%d questions are said to take %s", a.left, left)
+				t.Errorf("%d questions are expected to take %s", a.left, left)
 			}
 		}
 		for a.left > 2 {
@@ -101,7 +101,7 @@ func TestTheFirstAnswersAreNoPace(t *testing.T) {
 			a.answered()
 		}
 		if left := a.expect(l); left != 10*time.Second {
-			t.Errorf("%d questions are said to take %s", a.left, left)
+			t.Errorf("%d questions are expected to take %s", a.left, left)
 		}
 	})
 }
