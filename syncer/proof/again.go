@@ -79,8 +79,8 @@ func (st *Totals) askSpanAgain(ctx context.Context, sp Span, run *sinks.Run) err
 	st.back.again++
 	st.back.mu.Unlock()
 	st.written.forget(sp)
-	in, answer, err := st.askTotals(ctx, st.Source.Lanes.Backfill, sp)
-	run.Requests += answer.requests
+	in, r, err := st.askTotals(ctx, st.Source.Lanes.Backfill, sp)
+	run.Requests += r.requests
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 		return nil
 	}
 	before := b.compute(ctx, sp)
-	answer, err := st.askAndStore(ctx, b.lane(), sp)
+	r, err := st.askAndStore(ctx, b.lane(), sp)
 	if err != nil {
 		b.all(sp, DayProof{Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
@@ -142,10 +142,10 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 		return context.Cause(ctx)
 	}
 	if b.broken == nil && !b.silent {
-		b.broken = b.judge(ctx, sp, answer, before, after)
+		b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
-		b.all(sp, DayProof{Reason: b.broken.Error(), Passing: true, at: answer.At})
+		b.all(sp, DayProof{Reason: b.broken.Error(), Passing: true, at: r.Date})
 	}
 	return nil
 }
@@ -182,12 +182,12 @@ func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, after map[types.Date]dayFigures) error {
-	service := readReport(sp, answer, b.totals.Def.LinesMayVanish)
+func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after map[types.Date]dayFigures) error {
+	service := readReport(sp, r, b.totals.Def.LinesMayVanish)
 	var found []DayProof
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
-		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
+		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, r.Date, time.Now(), 1
 		p.sum = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
 			p.gap = b.totals.verdicts.gap(p)
@@ -197,7 +197,7 @@ func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, aft
 	if err := b.explainRefunds(ctx, sp, found); err != nil {
 		return err
 	}
-	if err := b.reportTotals(ctx, sp, answer, service); err != nil {
+	if err := b.reportTotals(ctx, sp, r, service); err != nil {
 		return err
 	}
 	b.Found = append(b.Found, found...)

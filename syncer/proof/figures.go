@@ -52,7 +52,7 @@ type reported struct {
 func newReported() *reported { return &reported{figures: dayFigures{}, ignored: map[string]string{}} }
 
 // readReport reads what the service reports of every day of a span.
-func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
+func readReport(sp Span, r answer, lines bool) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
 		days[day] = newReported()
@@ -62,8 +62,8 @@ func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
 		read = (*reported).readLine
 	}
 	seen := map[types.Date]bool{}
-	for i, raw := range answer.Rows {
-		date := answer.days[i].Date
+	for i, raw := range r.Rows {
+		date := r.days[i].Date
 		day := days[date]
 		switch {
 		case day == nil && lines:
@@ -90,9 +90,9 @@ func readReport(sp Span, answer Answer, lines bool) map[types.Date]*reported {
 
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
-func (b *bracket) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
+func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[types.Date]*reported) error {
 	st, stated := b.totals, newReported()
-	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
+	if st.Def.LinesMayVanish || stated.readDay(r.Totals) != "" {
 		return nil
 	}
 	sum := dayFigures{}
@@ -110,7 +110,7 @@ func (b *bracket) reportTotals(ctx context.Context, sp Span, answer Answer, days
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	if in.Drifted(items, DayKey(sp.From, sp.Location), answer.At); in.Empty() {
+	if in.Drifted(items, DayKey(sp.From, sp.Location), r.Date); in.Empty() {
 		return nil
 	}
 	return st.Writer.Store(ctx, in)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 )
@@ -23,7 +24,7 @@ func reportOf(sp Span, lines bool, rows ...string) map[types.Date]*reported {
 	for _, row := range rows {
 		raws = append(raws, []byte(row))
 	}
-	return readReport(sp, Answer{Rows: raws, days: PlaceRows(raws, lines)}, lines)
+	return readReport(sp, answer{SalesReport: api.SalesReport{Rows: raws}, days: PlaceRows(raws, lines)}, lines)
 }
 
 func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
@@ -204,12 +205,11 @@ func TestRoundingOfALineIsExplained(t *testing.T) {
 
 // TestAVerdictOfAnotherReleaseIsCounted as one that proves nothing.
 func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
-	var d days
-	var counts VerdictCounts
-	d.note(DayProof{Day: "2026-03-28", Verdict: "weighed anew"}, &counts)
-	d.note(DayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift}, &counts)
-	d.note(DayProof{Day: "2026-03-29", Verdict: "weighed anew"}, &counts)
-	if want := (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
+	d := days{}
+	d.note(DayProof{Day: "2026-03-28", Verdict: "weighed anew"})
+	d.note(DayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift})
+	d.note(DayProof{Day: "2026-03-29", Verdict: "weighed anew"})
+	if counts, want := d.counts(), (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
 	proof := Of([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}, "2026-03-28", "2026-03-30")

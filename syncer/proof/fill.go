@@ -215,16 +215,16 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 { // the forecasts of the other backfills wait for it
 		lane = st.Source.Lanes.Reconcile
 	}
-	in, answer, err := st.askTotals(ctx, lane, sp)
-	pos.Requests += answer.requests
+	in, r, err := st.askTotals(ctx, lane, sp)
+	pos.Requests += r.requests
 	if err != nil {
 		return err
 	}
 	cp.Pages++
 	brought := false
-	for _, r := range answer.days {
-		pos.count(sp, r)
-		brought = brought || st.Def.LinesMayVanish || !r.Empty()
+	for _, day := range r.days {
+		pos.count(sp, day)
+		brought = brought || st.Def.LinesMayVanish || !day.Empty()
 	}
 	if !brought {
 		in.CountPage()
@@ -232,7 +232,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	}
 	pos.Empty = 0
 	if !in.Empty() {
-		cp.Rows += uint64(len(answer.days))
+		cp.Rows += uint64(len(r.days))
 	}
 	return st.storeUnlessEmpty(ctx, in)
 }

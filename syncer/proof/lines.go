@@ -78,7 +78,7 @@ type dayHashes struct {
 
 // changed hashes each day of the span, its rows in any order, and returns the days that differ
 // from what was stored last. A day whose lines have all vanished has changed too.
-func (h *dayHashes) changed(sp Span, r Answer) map[types.Date]uint64 {
+func (h *dayHashes) changed(sp Span, r answer) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
@@ -124,7 +124,7 @@ func (h *dayHashes) forgetAll() {
 }
 
 // readLines maps the rows of changed days; it returns their ids.
-func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64) map[string]bool {
+func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[types.Date]uint64) map[string]bool {
 	m := st.Def.Plan.NewMapper()
 	first := st.Source.Versions.Take(len(r.Rows))
 	present := map[string]bool{}
@@ -140,11 +140,11 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[typ
 		}
 		if !sp.Covers(row.Date) {
 			// Without an id, so that the proper row of the day is not taken for this one.
-			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
+			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.Date)
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
+		in.Row(m, raw, first+uint64(i), r.Date, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
 	}
 	return present
 }
@@ -213,7 +213,7 @@ func shortened(name string) string {
 
 // removeLines adds tombstones for the lines of a location that vanished from the changed days of a
 // span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
-func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64, present map[string]bool) error {
+func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, changed map[types.Date]uint64, present map[string]bool) error {
 	changed = maps.Clone(changed)
 	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool { return !sp.Covers(day) })
 	for _, row := range r.days {
@@ -229,7 +229,7 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 		for _, row := range live {
 			day, of := st.LocationOf(row.ID)
 			if _, ok := changed[day]; ok && of == sp.Location && !present[row.ID] {
-				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.At)
+				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 			}
 		}
 	}

@@ -28,13 +28,14 @@ type Pass struct {
 type sourcePass struct {
 	request Request
 
-	mu      sync.Mutex
-	shared  *Shared
-	report  SourceReport
-	asking  asking
-	healing stream.Pace // how fast days are healed
-	waiting bool        // for the backfill, or a full resync, of the orders
-	days    days
+	mu        sync.Mutex
+	shared    *Shared
+	report    SourceReport
+	asking    asking
+	healing   stream.Pace // how fast days are healed
+	waiting   bool        // for the backfill, or a full resync, of the orders
+	days      days
+	locations map[string]bool // locations that have verdicts of their own
 }
 
 // NewPass begins a pass of no sources yet.
@@ -42,7 +43,9 @@ func NewPass(r Request) *Pass { return &Pass{request: r, startedAt: time.Now()} 
 
 // Add adds a source to the pass, before that begins.
 func (p *Pass) Add(d *Shared) {
-	p.sources = append(p.sources, &sourcePass{request: p.request, shared: d, report: SourceReport{Source: d.source.Name}})
+	p.sources = append(p.sources, &sourcePass{
+		request: p.request, shared: d, report: SourceReport{Source: d.source.Name}, days: days{}, locations: map[string]bool{},
+	})
 }
 
 // Snapshot is the report so far.
@@ -76,6 +79,7 @@ func (s *sourcePass) snapshot() SourceReport {
 	r := s.report
 	r.Open = slices.Clone(r.Open) // the pass goes on sorting its own
 	r.ExpectedLeft = s.expect()
+	r.Days, r.Locations = s.days.counts(), len(s.locations)
 	if s.waiting {
 		r.Backfill = s.shared.Orders.Progress()
 	}
@@ -293,12 +297,14 @@ func (s *sourcePass) count(st *Totals, found []DayProof) {
 	s.change(func(r *SourceReport) {
 		for _, f := range found {
 			*r.of(f.Verdict)++
-			s.days.note(f, &r.Days)
+			s.days.note(f)
+			if f.Location != "" {
+				s.locations[f.Location] = true
+			}
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
 				r.Open = append(r.Open, st.verdicts.verdictOf(f))
 			}
 		}
-		r.Locations = len(s.days.locations)
 		slices.SortStableFunc(r.Open, func(a, b sinks.Verdict) int { return cmp.Compare(a.Day, b.Day) })
 	})
 }
