@@ -47,7 +47,7 @@ func (b *backfill) now() (sinks.Checkpoint, position) {
 func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored, b.at = cp, at
+	b.stored, b.at, b.settled = cp, at, false
 }
 
 // asked is how many questions the long walks have asked.
@@ -156,9 +156,6 @@ func (st *Totals) beginFill(ctx context.Context, scope []string) error {
 	st.Begins(sinks.WalkTotals)
 	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
 		st.written.forgetAll()
-		st.back.mu.Lock()
-		st.back.settled = false
-		st.back.mu.Unlock()
 		if slices.Contains(scope, "") {
 			return nil
 		}
