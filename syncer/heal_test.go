@@ -198,7 +198,7 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		business, day := w.box.Restaurant(0).ID(), daysAgo(3)
 		damaged := w.liveOrders(business, day)[0]
 		w.store.Lose(registry.Orders, business, damaged)
-		fetched, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(day), nil)
+		fetched, err := w.syncer.served()[0].days.FetchDay(t.Context(), types.Date(day), nil)
 		if err != nil || !slices.Equal(fetched.IDs, []string{damaged}) {
 			t.Fatalf("%+v, %v", fetched, err)
 		}
@@ -320,7 +320,7 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		fetched, err := s.days.Daily().FetchDay(t.Context(), types.Date(day), nil)
+		fetched, err := s.days.FetchDay(t.Context(), types.Date(day), nil)
 		if err != nil || !slices.Equal(fetched.IDs, []string{"a copy"}) {
 			t.Errorf("removed %+v, %v", fetched, err)
 		}
@@ -337,7 +337,7 @@ func TestMoreRowsThanAreAskedForAreLeftToAFullResync(t *testing.T) {
 		for n := range list.AskFirst + 1 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(2))[0], fmt.Sprint("a copy ", n))
 		}
-		fetched, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(daysAgo(2)), nil)
+		fetched, err := w.syncer.served()[0].days.FetchDay(t.Context(), types.Date(daysAgo(2)), nil)
 		if err != nil || len(fetched.IDs) > 0 || w.wrongOrders() != list.AskFirst+1 {
 			t.Errorf("%+v, %v: %d orders are wrong", fetched, err, w.wrongOrders())
 		}

@@ -126,7 +126,7 @@ func TestNothingComparedIsNoProof(t *testing.T) {
 		if err := s.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.days.Daily().NotComparable(); !errors.Is(err, proof.ErrIncomparable) {
+		if err := s.days.NotComparable(); !errors.Is(err, proof.ErrIncomparable) {
 			t.Errorf("a location whose orders are not mirrored: %v", err)
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -65,15 +64,15 @@ func (p DayProof) differs() bool { return p.Verdict == "" }
 type bracket struct {
 	totals *Totals
 	Found  []DayProof
-	// silent: there is nothing to compare with yet, and no verdict.
-	silent bool
-	deep   bool  // it asks for many days, behind the turns
-	broken error // why the orders could not be brought up to date, or added up
+	deep   bool // it asks for many days, behind the turns
+	// broken is why nothing can be compared any more. There are no verdicts while there is nothing to
+	// compare with yet (ErrIncomparable).
+	broken error
 }
 
 // NewBracket begins with a walk.
 func (st *Totals) NewBracket(ctx context.Context, deep bool) *bracket {
-	b := &bracket{totals: st, deep: deep, silent: st.NotComparable() != nil}
+	b := &bracket{totals: st, deep: deep, broken: st.shared.NotComparable()}
 	b.walk(ctx)
 	return b
 }
@@ -83,24 +82,15 @@ var ErrIncomparable = errors.New("not compared")
 
 // NotComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (st *Totals) NotComparable() error {
-	orders := st.shared.Orders
+func (d *Shared) NotComparable() error {
 	switch {
-	case orders.Off():
+	case d.Orders.Off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
 		return fmt.Errorf("%w: %w", ErrIncomparable, &stream.MisfitError{Text: off})
-	case !orders.Complete():
+	case !d.Orders.Complete():
 		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", ErrIncomparable, registry.Orders)
 	}
 	return nil
-}
-
-// lane is the lane of the questions.
-func (b *bracket) lane() *api.Client {
-	if b.deep {
-		return b.totals.Source.Lanes.Deep
-	}
-	return b.totals.Source.Lanes.Reconcile
 }
 
 // await waits until the limits have room for a deep question: where they are small that
@@ -114,7 +104,7 @@ func (b *bracket) await(ctx context.Context) error {
 
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
-	if b.silent || b.broken != nil {
+	if b.broken != nil {
 		return
 	}
 	if err := b.totals.shared.Orders.CatchUpNow(ctx); err != nil {
@@ -130,8 +120,12 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
+	lane := st.Source.Lanes.Reconcile
+	if b.deep {
+		lane = st.Source.Lanes.Deep
+	}
 	before := b.compute(ctx, sp)
-	r, err := st.askAndStore(ctx, b.lane(), sp)
+	r, err := st.askAndStore(ctx, lane, sp)
 	if err != nil {
 		b.all(sp, DayProof{Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
@@ -141,7 +135,7 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if b.broken == nil && !b.silent {
+	if b.broken == nil {
 		b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
@@ -152,7 +146,7 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 
 // compute adds up the mirrored orders of a span.
 func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigures {
-	if b.silent || b.broken != nil {
+	if b.broken != nil {
 		return nil
 	}
 	st := b.totals
@@ -160,7 +154,7 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 	if st.Def.LinesMayVanish {
 		add = st.Source.Sink.SalesProducts
 	}
-	all, err := add(ctx, st.dayQuery(sp))
+	all, err := add(ctx, st.shared.dayQuery(sp))
 	if err != nil {
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
@@ -171,10 +165,10 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 }
 
 // dayQuery selects the orders that the source answers for (see stream.Source.Scope).
-func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
-	key := st.Source.Identity()
+func (d *Shared) dayQuery(sp Span) sinks.DayQuery {
+	key := d.source.Identity()
 	var own sinks.LiveQuery
-	st.Source.Scope(key, &own)
+	d.source.Scope(key, &own)
 	return sinks.DayQuery{
 		Business: key.Business, From: string(sp.From), To: string(sp.To), Location: sp.Location,
 		Source: own.Source, Locations: own.Locations, Except: own.Except,
@@ -226,7 +220,7 @@ func judgeDay(service reported, before, after dayFigures) (p DayProof) {
 
 // all notes that every day of a span is unproven, for one reason.
 func (b *bracket) all(sp Span, p DayProof) {
-	if b.silent {
+	if errors.Is(b.broken, ErrIncomparable) {
 		return
 	}
 	for _, day := range sp.Days() {
@@ -250,7 +244,7 @@ func (b *bracket) doubtful() []DayProof {
 // compare brackets some spans, and leaves the stream's guard free between two of them. It fails
 // when there is nothing to compare with.
 func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
-	if err := st.NotComparable(); err != nil {
+	if err := st.shared.NotComparable(); err != nil {
 		return nil, err
 	}
 	b := st.NewBracket(ctx, deep)

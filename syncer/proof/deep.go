@@ -170,9 +170,6 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	began, what := time.Now(), st.comparedNow()
 	b, err := st.firstLook(ctx, true, st.askDeep)
 	missed := errors.Join(err, b.broken)
-	if b.silent {
-		missed = errors.Join(missed, st.NotComparable())
-	}
 	moved, settled := false, error(nil)
 	if differed := b.doubtful(); len(differed) > 0 {
 		if err := st.Settling.Take(ctx); err != nil { // the next deep run is a day away
@@ -239,7 +236,7 @@ func daysOf(proofs []DayProof) int {
 // turn passed while the daemon was stopped; or what it compared is another by now: the mirror is new,
 // other locations are asked for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
-	if st.NotComparable() != nil {
+	if st.shared.NotComparable() != nil {
 		return false
 	}
 	due, later, anew := st.deep.owed(st.comparedNow())

@@ -49,7 +49,7 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 		return nil
 	}
 	st := b.totals
-	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.dayQuery(sp))
+	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.shared.dayQuery(sp))
 	if err != nil {
 		return fmt.Errorf("the refunds of removed orders could not be added up: %w", err)
 	}

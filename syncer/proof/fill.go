@@ -240,7 +240,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if pos.To, err = calendar.AddDays(from, -1); err != nil {
 		return err
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := st.shared.firstSale(ctx)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (st *Totals) reopen(ctx context.Context) error {
 	if !ended {
 		return nil
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := st.shared.firstSale(ctx)
 	if err != nil || !known {
 		return err
 	}
@@ -292,12 +292,11 @@ func (st *Totals) reopen(ctx context.Context) error {
 
 // firstSale is the day of the first mirrored order, known once the orders' backfill has ended.
 // A restaurant without orders has no day to go back to.
-func (st *Totals) firstSale(ctx context.Context) (day types.Date, known bool, err error) {
-	orders := st.shared.Orders
-	if orders.Off() || !orders.Filled() {
+func (d *Shared) firstSale(ctx context.Context) (day types.Date, known bool, err error) {
+	if d.Orders.Off() || !d.Orders.Filled() {
 		return "", false, nil
 	}
-	if day, err = st.shared.firstDay(ctx); day == "" {
+	if day, err = d.firstDay(ctx); day == "" {
 		day = "9999-12-31"
 	}
 	return day, err == nil, err

@@ -77,8 +77,8 @@ func (h *healings) wrong(day types.Date, first time.Time) []string {
 // FetchDay writes the orders of a day again, and removes those that the service does not have any
 // more. It walks what has changed since the day began, unless that is too much, and asks for removed
 // orders, too, which live again when the service has them.
-func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (fetched, error) {
-	s, orders := st.Source, st.shared.Orders
+func (d *Shared) FetchDay(ctx context.Context, day types.Date, removed []string) (fetched, error) {
+	s, orders := d.source, d.Orders
 	h := &heal{
 		orders: orders, rows: orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},

@@ -113,12 +113,12 @@ func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 	}
 	d.passes.Add(1)
 	defer d.passes.Add(-1)
-	if on[0].NotComparable() != nil && !d.Orders.Off() {
+	if d.NotComparable() != nil && !d.Orders.Off() {
 		if err := s.wait(ctx, d, "the backfill"); err != nil {
 			return err
 		}
 	}
-	if err := on[0].NotComparable(); err != nil {
+	if err := d.NotComparable(); err != nil {
 		return err
 	}
 	days, err := s.wanted(ctx, d)

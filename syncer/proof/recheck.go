@@ -154,7 +154,7 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayPro
 		}
 		return now, nil
 	}
-	f, err := st.FetchDay(ctx, day, removed)
+	f, err := st.shared.FetchDay(ctx, day, removed)
 	if err != nil {
 		st.Source.Log.Warn("the orders of a day that differs could not be fetched anew", "day", day, "err", err)
 		return differed, nil
@@ -275,20 +275,19 @@ const (
 // resync that began after the day was found to differ, and came to its end, did not help; one
 // whose sweep is held is not at its end. It explains refunds if it began after these were found.
 func (r *recheck) stillDiffers(p DayProof) DayProof {
-	st := r.totals
-	orders := st.shared.Orders
+	shared, orders := r.totals.shared, r.totals.shared.Orders
 	held, last := orders.Held() != nil, orders.LastResync()
 	if p.explained != "" { // other refunds than before may have another explanation
 		p.gap.resynced, p.gap.since = false, p.gap.found
 	}
 	p.gap.resynced = p.gap.resynced || last > p.gap.since && !held
-	bad := st.shared.inQuarantine(p.Day)
+	bad := shared.inQuarantine(p.Day)
 	p.Verdict = sinks.VerdictDrift
 	switch {
 	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
-	case st.NotComparable() != nil, st.shared.walkedWhole():
+	case shared.NotComparable() != nil, shared.walkedWhole():
 		p.Verdict, p.Passing, p.Reason = sinks.VerdictUnsettled, true, underWay
 	case p.gap.resynced && len(bad) > 0:
 		p.Reason = fmt.Sprintf("a full resync of the orders did not help; %s in quarantine: %s", text.Plural(len(bad), "order")+text.Verb(len(bad), " is", " are"), strings.Join(text.Few(bad), ", "))

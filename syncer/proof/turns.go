@@ -34,7 +34,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 
 // firstLook has ask bring days and store what is found of them.
 func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Context, *bracket) error) (*bracket, error) {
-	b := &bracket{totals: st, silent: true}
+	b := &bracket{totals: st, broken: st.shared.NotComparable()}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if err := st.shared.readFirstDay(ctx, deep); err != nil {
 			return err
