@@ -59,7 +59,7 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 	}
 	for _, p := range refunds {
 		of := removed[string(p.Day)]
-		before, _ := st.verdicts.about(*p)
+		before := st.verdicts.about(*p)
 		switch exactly, perhaps := addsUp(gapOf(p.differences[0]), of.Figures); {
 		case exactly:
 			p.explained = "the service still counts refunds of orders that were removed since"

@@ -56,6 +56,8 @@ func (l lastVerdict) differs() bool {
 // covers reports whether what was found is the last verdict over again.
 func (l lastVerdict) covers(p DayProof) bool {
 	switch {
+	case l.verdict == "": // there is none
+		return false
 	case p.Passing:
 		return l.verdict != sinks.VerdictUnsettled // else the earlier verdict is kept
 	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && !(isProven(p.Verdict) && isProven(l.verdict)):
@@ -77,11 +79,10 @@ func (v *verdicts) subject() string {
 }
 
 // about is the last verdict about a day.
-func (v *verdicts) about(p DayProof) (last lastVerdict, known bool) {
+func (v *verdicts) about(p DayProof) lastVerdict {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	last, known = v.last[p.key()]
-	return last, known
+	return v.last[p.key()]
 }
 
 // stored reads the stored verdicts about some days.
@@ -160,7 +161,7 @@ func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err err
 // gap is what is known of what a day differs in. That a full resync did not help is known of the day
 // until it is right, whatever it differs in then.
 func (v *verdicts) gap(p DayProof) gap {
-	old, _ := v.about(p)
+	old := v.about(p)
 	hash := gapHash(p.differences)
 	if old.gap.hash == hash {
 		return old.gap
@@ -188,7 +189,7 @@ func verdictHash(g gap, reason string) uint64 {
 func (v *verdicts) conclude(ctx context.Context, found []DayProof) ([]DayProof, error) {
 	var concluded []DayProof
 	for _, p := range found {
-		old, known := v.about(p)
+		old := v.about(p)
 		switch {
 		case v.stream.NotAskedFor(p.Location), p.differs() && old.differs():
 			continue
@@ -198,7 +199,7 @@ func (v *verdicts) conclude(ctx context.Context, found []DayProof) ([]DayProof, 
 			p.Verdict = sinks.VerdictHealed
 		}
 		p.verdictHash = verdictHash(p.gap, p.Reason)
-		p.isNew = !known || !old.covers(p)
+		p.isNew = !old.covers(p)
 		concluded = append(concluded, p)
 	}
 	if err := v.complete(ctx, concluded); err != nil {
