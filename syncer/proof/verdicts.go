@@ -60,7 +60,7 @@ func (l lastVerdict) covers(p DayProof) bool {
 		return false
 	case p.Passing:
 		return l.verdict != sinks.VerdictUnsettled // else the earlier verdict is kept
-	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && !(isProven(p.Verdict) && isProven(l.verdict)):
+	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && (!isProven(p.Verdict) || !isProven(l.verdict)):
 		return false
 	case l.differs(): // figures may move on both sides alike
 		return l.hash == p.verdictHash
