@@ -33,15 +33,15 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 
 // askRecent has ask ask for yesterday and today, and checks whether the backfill is at its end.
 func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span) error) error {
-	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
+	if err := st.askDaysBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err
 	}
 	return st.reopen(ctx)
 }
 
-// AskDaysBack has ask ask for the days from n before today to today. A location that is
+// askDaysBack has ask ask for the days from n before today to today. A location that is
 // refused holds up no other.
-func (st *Totals) AskDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
+func (st *Totals) askDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
 	today := st.shared.today()
 	from, err := calendar.AddDays(today, -n)
 	if err != nil {

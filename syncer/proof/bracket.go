@@ -21,8 +21,8 @@ import (
 // can see: a change may show up to two minutes after its stamp. So it is a drift only when a
 // second bracket, after that time, shows the same difference (settle.go).
 
-// DayProof is what a bracket found about one day.
-type DayProof struct {
+// dayProof is what a bracket found about one day.
+type dayProof struct {
 	Day      types.Date
 	Location string // empty: all locations of the source together
 	// Verdict is empty for a day that differs, as far as one bracket can show.
@@ -32,8 +32,8 @@ type DayProof struct {
 	explained string
 	removed   []string // orders whose refunds are its difference: each has to be asked for
 	asked     []string // those that were
-	// Passing: the earlier verdict is kept. There was no answer, or it is to be asked again.
-	Passing     bool
+	// passing: the earlier verdict is kept. There was no answer, or it is to be asked again.
+	passing     bool
 	differences []sinks.Difference
 	gap         gap
 	ids         []string
@@ -42,7 +42,7 @@ type DayProof struct {
 	isNew       bool   // it is not the last verdict over again
 	requests    uint64
 	at          time.Time // by the service's clock
-	Found       time.Time // by this machine's
+	found       time.Time // by this machine's
 	first       time.Time // when the first look found it
 }
 
@@ -55,40 +55,40 @@ type gap struct {
 	resynced bool   // a full resync that began after the day was found to differ did not help
 }
 
-func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
+func (p dayProof) key() string { return DayKey(p.Day, p.Location) }
 
-func (p DayProof) differs() bool { return p.Verdict == "" }
+func (p dayProof) differs() bool { return p.Verdict == "" }
 
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {
 	totals *Totals
-	Found  []DayProof
+	found  []dayProof
 	deep   bool // it asks for many days, behind the turns
 	// broken is why nothing can be compared any more. There are no verdicts while there is nothing to
-	// compare with yet (ErrIncomparable).
+	// compare with yet (errIncomparable).
 	broken error
 }
 
-// NewBracket begins with a walk.
-func (st *Totals) NewBracket(ctx context.Context, deep bool) *bracket {
-	b := &bracket{totals: st, deep: deep, broken: st.shared.NotComparable()}
+// newBracket begins with a walk.
+func (st *Totals) newBracket(ctx context.Context, deep bool) *bracket {
+	b := &bracket{totals: st, deep: deep, broken: st.shared.notComparable()}
 	b.walk(ctx)
 	return b
 }
 
-// ErrIncomparable means that the orders of the mirror are not those to compare.
-var ErrIncomparable = errors.New("not compared")
+// errIncomparable means that the orders of the mirror are not those to compare.
+var errIncomparable = errors.New("not compared")
 
-// NotComparable is why the orders of the mirror cannot be compared with anything, nil
+// notComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (d *Shared) NotComparable() error {
+func (d *Shared) notComparable() error {
 	switch {
 	case d.Orders.Off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
-		return fmt.Errorf("%w: %w", ErrIncomparable, &stream.MisfitError{Text: off})
+		return fmt.Errorf("%w: %w", errIncomparable, &stream.MisfitError{Text: off})
 	case !d.Orders.Complete():
-		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", ErrIncomparable, registry.Orders)
+		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, registry.Orders)
 	}
 	return nil
 }
@@ -112,10 +112,10 @@ func (b *bracket) walk(ctx context.Context) {
 	}
 }
 
-// Ask asks for a span, stores what it brings and compares it. The caller holds the
+// ask asks for a span, stores what it brings and compares it. The caller holds the
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
-func (b *bracket) Ask(ctx context.Context, sp Span) error {
+func (b *bracket) ask(ctx context.Context, sp Span) error {
 	st := b.totals
 	if st.NotAskedFor(sp.Location) {
 		return nil
@@ -127,7 +127,7 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 	before := b.compute(ctx, sp)
 	r, err := st.askAndStore(ctx, lane, sp)
 	if err != nil {
-		b.all(sp, DayProof{Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
+		b.all(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
 	}
 	b.walk(ctx)
@@ -139,7 +139,7 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 		b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
-		b.all(sp, DayProof{Reason: b.broken.Error(), Passing: true, at: r.Date})
+		b.all(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
 	}
 	return nil
 }
@@ -178,10 +178,10 @@ func (d *Shared) dayQuery(sp Span) sinks.DayQuery {
 // judge compares each day of a span.
 func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after map[types.Date]dayFigures) error {
 	service := readReport(sp, r, b.totals.Def.LinesMayVanish)
-	var found []DayProof
+	var found []dayProof
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
-		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, r.Date, time.Now(), 1
+		p.Day, p.Location, p.at, p.found, p.requests = day, sp.Location, r.Date, time.Now(), 1
 		p.sum = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
 			p.gap = b.totals.verdicts.gap(p)
@@ -194,12 +194,12 @@ func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after ma
 	if err := b.reportTotals(ctx, sp, r, service); err != nil {
 		return err
 	}
-	b.Found = append(b.Found, found...)
+	b.found = append(b.found, found...)
 	return nil
 }
 
 // judgeDay compares what the service reports with the mirror before and after.
-func judgeDay(service reported, before, after dayFigures) (p DayProof) {
+func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 	if service.bad != "" {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
 		return p
@@ -219,21 +219,21 @@ func judgeDay(service reported, before, after dayFigures) (p DayProof) {
 }
 
 // all notes that every day of a span is unproven, for one reason.
-func (b *bracket) all(sp Span, p DayProof) {
-	if errors.Is(b.broken, ErrIncomparable) {
+func (b *bracket) all(sp Span, p dayProof) {
+	if errors.Is(b.broken, errIncomparable) {
 		return
 	}
 	for _, day := range sp.Days() {
 		p.Day, p.Location, p.Verdict, p.requests = day, sp.Location, sinks.VerdictUnproven, 1
-		b.Found = append(b.Found, p)
+		b.found = append(b.found, p)
 	}
 }
 
 // doubtful are the days to look at once more: those that differ, and what was changed of days
 // that the turns do not ask for.
-func (b *bracket) doubtful() []DayProof {
-	var all []DayProof
-	for _, p := range b.Found {
+func (b *bracket) doubtful() []dayProof {
+	var all []dayProof
+	for _, p := range b.found {
 		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.shared.isRecent(p.Day) {
 			all = append(all, p)
 		}
@@ -243,24 +243,24 @@ func (b *bracket) doubtful() []DayProof {
 
 // compare brackets some spans, and leaves the stream's guard free between two of them. It fails
 // when there is nothing to compare with.
-func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
-	if err := st.shared.NotComparable(); err != nil {
+func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]dayProof, error) {
+	if err := st.shared.notComparable(); err != nil {
 		return nil, err
 	}
-	b := st.NewBracket(ctx, deep)
+	b := st.newBracket(ctx, deep)
 	for _, sp := range spans {
 		if err := b.await(ctx); err != nil {
-			return b.Found, err
+			return b.found, err
 		}
-		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.Ask(ctx, sp) }); err != nil {
-			return b.Found, err
+		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.ask(ctx, sp) }); err != nil {
+			return b.found, err
 		}
 	}
-	return b.Found, nil
+	return b.found, nil
 }
 
 // spansCovering returns the fewest ranges that cover the days.
-func spansCovering(days []DayProof) []Span {
+func spansCovering(days []dayProof) []Span {
 	places := make([]Span, len(days))
 	for i, p := range days {
 		places[i] = Span{From: p.Day, To: p.Day, Location: p.Location}

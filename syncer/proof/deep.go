@@ -186,7 +186,7 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 }
 
 // cutShort reports whether after an error nothing is known of the days that were asked for.
-func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, ErrIncomparable) }
+func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, errIncomparable) }
 
 // askDeep asks for the last 92 days, and for those of each location where the stream
 // has them, and stores what is found after each question.
@@ -205,9 +205,9 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 			return err
 		}
 		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			known := len(b.Found)
-			asked := st.AskDaysBack(ctx, b.Ask, calendar.MaxRange-1, []string{l})
-			_, stored := st.verdicts.conclude(ctx, b.Found[known:])
+			known := len(b.found)
+			asked := st.askDaysBack(ctx, b.ask, calendar.MaxRange-1, []string{l})
+			_, stored := st.verdicts.conclude(ctx, b.found[known:])
 			return errors.Join(asked, stored)
 		})
 		if err != nil && !refuses(l, err) {
@@ -224,7 +224,7 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 }
 
 // daysOf is how many days proofs are about.
-func daysOf(proofs []DayProof) int {
+func daysOf(proofs []dayProof) int {
 	days := map[types.Date]bool{}
 	for _, p := range proofs {
 		days[p.Day] = true
@@ -236,7 +236,7 @@ func daysOf(proofs []DayProof) int {
 // turn passed while the daemon was stopped; or what it compared is another by now: the mirror is new,
 // other locations are asked for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
-	if st.shared.NotComparable() != nil {
+	if st.shared.notComparable() != nil {
 		return false
 	}
 	due, later, anew := st.deep.owed(st.comparedNow())

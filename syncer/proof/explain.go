@@ -38,8 +38,8 @@ func onlyRounding(differences []sinks.Difference, mirror dayFigures) bool {
 
 // explainRefunds notes which days differ by the refunds of removed orders that the service may
 // still count. One that was explained so before, by as much, still is.
-func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []DayProof) error {
-	var refunds []*DayProof
+func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof) error {
+	var refunds []*dayProof
 	for i := range found {
 		if p := &found[i]; p.differs() && len(p.differences) == 1 && p.differences[0].Figure == "refunds" && gapOf(p.differences[0]).Sign() > 0 {
 			refunds = append(refunds, p)

@@ -206,9 +206,9 @@ func TestRoundingOfALineIsExplained(t *testing.T) {
 // TestAVerdictOfAnotherReleaseIsCounted as one that proves nothing.
 func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
 	d := days{}
-	d.note(DayProof{Day: "2026-03-28", Verdict: "weighed anew"})
-	d.note(DayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift})
-	d.note(DayProof{Day: "2026-03-29", Verdict: "weighed anew"})
+	d.note(dayProof{Day: "2026-03-28", Verdict: "weighed anew"})
+	d.note(dayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift})
+	d.note(dayProof{Day: "2026-03-29", Verdict: "weighed anew"})
 	if counts, want := d.counts(), (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}

@@ -113,12 +113,12 @@ func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 	}
 	d.passes.Add(1)
 	defer d.passes.Add(-1)
-	if d.NotComparable() != nil && !d.Orders.Off() {
+	if d.notComparable() != nil && !d.Orders.Off() {
 		if err := s.wait(ctx, d, "the backfill"); err != nil {
 			return err
 		}
 	}
-	if err := d.NotComparable(); err != nil {
+	if err := d.notComparable(); err != nil {
 		return err
 	}
 	days, err := s.wanted(ctx, d)
@@ -132,7 +132,7 @@ func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 	s.change(func(r *SourceReport) {
 		r.From, r.To, r.Steps, s.asking = string(days.From), string(days.To), len(asks), askingFor(len(asks))
 	})
-	differ := make([][]DayProof, len(on))
+	differ := make([][]dayProof, len(on))
 	var errs []error
 	for _, q := range asks {
 		st := on[q.of]
@@ -151,7 +151,7 @@ func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 }
 
 // settleAll looks again at the days that differed, and once more after the full resync that they owe.
-func (s *sourcePass) settleAll(ctx context.Context, d *Shared, on []*Totals, differ [][]DayProof) error {
+func (s *sourcePass) settleAll(ctx context.Context, d *Shared, on []*Totals, differ [][]dayProof) error {
 	errs := make([]error, len(on), 2*len(on)+1)
 	for i, st := range on {
 		differ[i], errs[i] = s.settle(ctx, st, differ[i], s.request.Heal)
@@ -238,12 +238,12 @@ func questions(on []*Totals, days Span) (all []question) {
 }
 
 // ask asks one question; it returns the days that differ, or have moved.
-func (s *sourcePass) ask(ctx context.Context, st *Totals, sp Span) ([]DayProof, error) {
+func (s *sourcePass) ask(ctx context.Context, st *Totals, sp Span) ([]dayProof, error) {
 	if err := st.verdicts.restore(ctx, sp.From, sp.To); err != nil {
 		return nil, err
 	}
 	found, err := st.compare(ctx, []Span{sp}, true)
-	again, settled := apart(found, func(f DayProof) bool { return f.differs() || f.Verdict == sinks.VerdictUnsettled })
+	again, settled := apart(found, func(f dayProof) bool { return f.differs() || f.Verdict == sinks.VerdictUnsettled })
 	_, unsettled := st.verdicts.conclude(ctx, again)
 	settled, stored := st.verdicts.conclude(ctx, settled)
 	s.change(func(r *SourceReport) {
@@ -259,7 +259,7 @@ func (s *sourcePass) ask(ctx context.Context, st *Totals, sp Span) ([]DayProof, 
 
 // settle looks at the days of a stream again that differed. It returns those that differ still,
 // whose verdicts are stored, and not counted yet.
-func (s *sourcePass) settle(ctx context.Context, st *Totals, differed []DayProof, fetch bool) ([]DayProof, error) {
+func (s *sourcePass) settle(ctx context.Context, st *Totals, differed []dayProof, fetch bool) ([]dayProof, error) {
 	if len(differed) == 0 {
 		return nil, nil
 	}
@@ -267,7 +267,7 @@ func (s *sourcePass) settle(ctx context.Context, st *Totals, differed []DayProof
 		return differed, err
 	}
 	defer st.Settling.Release()
-	c := recheck{totals: st, fetch: fetch, heal: s.request.Heal, report: func(found []DayProof, toHeal int) {
+	c := recheck{totals: st, fetch: fetch, heal: s.request.Heal, report: func(found []dayProof, toHeal int) {
 		s.change(func(r *SourceReport) {
 			if r.ToHeal == 0 {
 				r.ToHeal, s.healing, s.asking.left = toHeal, stream.Pace{}, 0
@@ -283,9 +283,9 @@ func (s *sourcePass) settle(ctx context.Context, st *Totals, differed []DayProof
 
 // afterResync compares days again that differed before a full resync of the orders. It returns those
 // that differ still.
-func (s *sourcePass) afterResync(ctx context.Context, st *Totals, differed []DayProof) ([]DayProof, error) {
+func (s *sourcePass) afterResync(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
 	found, failed := st.lookAfter(ctx, differed)
-	differ, settled := apart(found, DayProof.differs)
+	differ, settled := apart(found, dayProof.differs)
 	settled, err := st.verdicts.conclude(ctx, settled)
 	s.count(st, settled)
 	left, settling := s.settle(ctx, st, differ, false)
@@ -293,7 +293,7 @@ func (s *sourcePass) afterResync(ctx context.Context, st *Totals, differed []Day
 }
 
 // count takes verdicts into the report.
-func (s *sourcePass) count(st *Totals, found []DayProof) {
+func (s *sourcePass) count(st *Totals, found []dayProof) {
 	s.change(func(r *SourceReport) {
 		for _, f := range found {
 			*r.of(f.Verdict)++

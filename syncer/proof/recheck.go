@@ -33,12 +33,12 @@ type recheck struct {
 	fetch  bool // the orders of days that differ still are fetched anew
 	heal   bool // and all orders owe a full resync for those that differ all the same
 	// report is called with verdicts that are durable, and how many days are still to be healed.
-	report func(found []DayProof, toHeal int)
+	report func(found []dayProof, toHeal int)
 }
 
 // run looks at the days some minutes after they differed. It returns those that differ all the
 // same, whose verdicts are stored. The caller holds Settling.
-func (r *recheck) run(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+func (r *recheck) run(ctx context.Context, differed []dayProof) ([]dayProof, error) {
 	left, again, err := r.once(ctx, differed, r.fetch)
 	if ctx.Err() == nil && len(again) > 0 {
 		more, _, failed := r.once(ctx, again, false)
@@ -50,7 +50,7 @@ func (r *recheck) run(ctx context.Context, differed []DayProof) ([]DayProof, err
 
 // once returns the days that differ still, and those that are to be compared once more, since what
 // was fetched has changed what they differ in, or may have.
-func (r *recheck) once(ctx context.Context, differed []DayProof, fetch bool) (left, again []DayProof, err error) {
+func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (left, again []dayProof, err error) {
 	st, healing := r.totals, &r.totals.shared.healing
 	if !lifecycle.Pause(ctx, time.Until(newestAsk(differed).Add(st.Source.SettleAfter))) {
 		return nil, nil, context.Cause(ctx)
@@ -65,11 +65,11 @@ func (r *recheck) once(ctx context.Context, differed []DayProof, fetch bool) (le
 	}
 	maps.DeleteFunc(healing.days, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
 	found, failed := r.secondLook(ctx, differed)
-	left, settled := apart(found, DayProof.differs)
-	byDay := map[types.Date][]DayProof{}
+	left, settled := apart(found, dayProof.differs)
+	byDay := map[types.Date][]dayProof{}
 	if fetch {
-		var toFetch []DayProof
-		left, toFetch = apart(left, func(p DayProof) bool { return p.gap.fetched })
+		var toFetch []dayProof
+		left, toFetch = apart(left, func(p dayProof) bool { return p.gap.fetched })
 		for _, p := range toFetch {
 			byDay[p.Day] = append(byDay[p.Day], p)
 		}
@@ -84,7 +84,7 @@ func (r *recheck) once(ctx context.Context, differed []DayProof, fetch bool) (le
 }
 
 // apart returns the days for which is holds, and the others.
-func apart(days []DayProof, is func(DayProof) bool) (those, others []DayProof) {
+func apart(days []dayProof, is func(dayProof) bool) (those, others []dayProof) {
 	for _, p := range days {
 		if is(p) {
 			those = append(those, p)
@@ -99,7 +99,7 @@ func apart(days []DayProof, is func(DayProof) bool) (those, others []DayProof) {
 // that cannot be compared after that, holds up no other. It returns the days that differ still, and
 // those to compare once more: what they differ in has changed, or another day was healed, whose orders
 // may have been refunded on theirs. The error joins what failed in comparing.
-func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]DayProof) (left, again []DayProof, err error) {
+func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
 	healed, failed := false, 0
 	days := slices.Sorted(maps.Keys(byDay))
 	for n := len(days); n > 0; n-- {
@@ -112,16 +112,16 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]DayProof)
 			}
 			lot, err = now, errors.Join(err, failure)
 		}
-		differ, settled := apart(lot, DayProof.differs)
-		same, other := apart(differ, func(p DayProof) bool {
-			return slices.ContainsFunc(was, func(was DayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
+		differ, settled := apart(lot, dayProof.differs)
+		same, other := apart(differ, func(p dayProof) bool {
+			return slices.ContainsFunc(was, func(was dayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
 		})
 		left, again = append(left, same...), append(again, other...)
 		healed = healed || len(settled)+len(other) > 0
 		switch {
-		case len(other) > 0 || slices.ContainsFunc(settled, func(p DayProof) bool { return isGood(p.Verdict) }):
+		case len(other) > 0 || slices.ContainsFunc(settled, func(p dayProof) bool { return isGood(p.Verdict) }):
 			failed = 0
-		case slices.ContainsFunc(same, func(p DayProof) bool { return !p.isExplained(r.totals.shared.Orders) }):
+		case slices.ContainsFunc(same, func(p dayProof) bool { return !p.isExplained(r.totals.shared.Orders) }):
 			failed++
 		}
 		settled, stored := r.totals.verdicts.conclude(ctx, settled)
@@ -139,7 +139,7 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]DayProof)
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
 // and looks at it again. What was known of the day is kept where it could not be compared: the error
 // is about that.
-func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayProof) ([]DayProof, error) {
+func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayProof) ([]dayProof, error) {
 	st, healing := r.totals, &r.totals.shared.healing
 	var removed []string
 	var first time.Time
@@ -173,16 +173,16 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []DayPro
 
 // lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
 // is kept where it could not be compared: the error is about that.
-func (st *Totals) lookAfter(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+func (st *Totals) lookAfter(ctx context.Context, differed []dayProof) ([]dayProof, error) {
 	found, err := st.compare(ctx, spansCovering(differed), false)
 	now := slices.Clone(differed)
 	for i, was := range differed {
-		at := slices.IndexFunc(found, func(p DayProof) bool { return p.key() == was.key() })
+		at := slices.IndexFunc(found, func(p dayProof) bool { return p.key() == was.key() })
 		switch {
 		case at < 0: // it is not asked for any more, or the error came before
-		case found[at].Passing && err == nil:
-			err = fmt.Errorf("%w: %s", ErrIncomparable, found[at].Reason)
-		case !found[at].Passing:
+		case found[at].passing && err == nil:
+			err = fmt.Errorf("%w: %s", errIncomparable, found[at].Reason)
+		case !found[at].passing:
 			if now[i] = found[at].after(was); now[i].Verdict == sinks.VerdictProven {
 				now[i].Verdict, now[i].differences = sinks.VerdictHealed, was.differences
 			}
@@ -192,11 +192,11 @@ func (st *Totals) lookAfter(ctx context.Context, differed []DayProof) ([]DayProo
 }
 
 // after takes over what an earlier look at the day has found.
-func (p DayProof) after(was DayProof) DayProof {
+func (p dayProof) after(was dayProof) dayProof {
 	p.requests += was.requests
 	p.ids, p.asked, p.first = was.ids, was.asked, was.first
 	if p.first.IsZero() {
-		p.first = was.Found
+		p.first = was.found
 	}
 	if p.gap.hash == was.gap.hash {
 		p.gap = was.gap
@@ -206,7 +206,7 @@ func (p DayProof) after(was DayProof) DayProof {
 
 // conclude stores the verdicts about days that differ, whatever was done, and has the orders walked
 // whole where that may help.
-func (r *recheck) conclude(ctx context.Context, left []DayProof) ([]DayProof, error) {
+func (r *recheck) conclude(ctx context.Context, left []dayProof) ([]dayProof, error) {
 	if ctx.Err() != nil { // some were not tried
 		return left, context.Cause(ctx)
 	}
@@ -215,7 +215,7 @@ func (r *recheck) conclude(ctx context.Context, left []DayProof) ([]DayProof, er
 		left[i] = r.stillDiffers(p)
 	}
 	left, err := r.totals.verdicts.conclude(ctx, left)
-	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, func(p DayProof) bool {
+	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, func(p dayProof) bool {
 		return p.Verdict == sinks.VerdictDrift && !p.gap.resynced
 	}) {
 		err = orders.Owe(ctx)
@@ -224,23 +224,23 @@ func (r *recheck) conclude(ctx context.Context, left []DayProof) ([]DayProof, er
 }
 
 // newestAsk is when, by this machine's steady clock, the last of the days was found to differ.
-func newestAsk(differed []DayProof) (at time.Time) {
+func newestAsk(differed []dayProof) (at time.Time) {
 	for _, p := range differed {
-		at = stream.Later(at, p.Found)
+		at = stream.Later(at, p.found)
 	}
 	return at
 }
 
 // secondLook brackets the days once more. Those that show the same difference again have no
 // verdict yet. The caller holds healing.
-func (r *recheck) secondLook(ctx context.Context, differed []DayProof) ([]DayProof, error) {
+func (r *recheck) secondLook(ctx context.Context, differed []dayProof) ([]dayProof, error) {
 	st, healing := r.totals, &r.totals.shared.healing
-	before := map[string]DayProof{}
+	before := map[string]dayProof{}
 	for _, p := range differed {
 		before[p.key()] = p
 	}
 	again, err := st.compare(ctx, spansCovering(differed), false)
-	var found []DayProof
+	var found []dayProof
 	for _, p := range again {
 		was, asked := before[p.key()]
 		if !asked {
@@ -259,22 +259,20 @@ func (r *recheck) secondLook(ctx context.Context, differed []DayProof) ([]DayPro
 	return found, err
 }
 
-// OnlyCompared is the reason of a day that differs, and that was only to be compared.
-const OnlyCompared = "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn"
-
-// The other reasons of days that differ.
+// The reasons of days that differ.
 const (
-	underWay    = "it differs, and the orders are being walked whole: it is compared again after that"
-	notHelped   = "all orders were fetched anew, and they add up to other figures than the service reports"
-	sweepIsHeld = "the orders were fetched anew, and the sweep of what was not among them waits for a person: larder sync --full --confirm-sweep"
-	fetchedOnly = "fetching its orders anew did not help: the orders owe a full resync, at most one a day, which larder run makes, or larder sync --full"
-	notFetched  = "its orders could not be fetched anew, or those of the days before it did not help: the orders owe a full resync, at most one a day, which larder run makes, or larder sync --full"
+	onlyCompared = "not healed: it was only compared; larder reconcile --heal heals it, and the daemon at its next turn"
+	underWay     = "it differs, and the orders are being walked whole: it is compared again after that"
+	notHelped    = "all orders were fetched anew, and they add up to other figures than the service reports"
+	sweepIsHeld  = "the orders were fetched anew, and the sweep of what was not among them waits for a person: larder sync --full --confirm-sweep"
+	fetchedOnly  = "fetching its orders anew did not help: the orders owe a full resync, at most one a day, which larder run makes, or larder sync --full"
+	notFetched   = "its orders could not be fetched anew, or those of the days before it did not help: the orders owe a full resync, at most one a day, which larder run makes, or larder sync --full"
 )
 
 // stillDiffers is the verdict of a day that differs, after its healing or without one. A full
 // resync that began after the day was found to differ, and came to its end, did not help; one
 // whose sweep is held is not at its end. It explains refunds if it began after these were found.
-func (r *recheck) stillDiffers(p DayProof) DayProof {
+func (r *recheck) stillDiffers(p dayProof) dayProof {
 	shared, orders := r.totals.shared, r.totals.shared.Orders
 	held, last := orders.Held() != nil, orders.LastResync()
 	if p.explained != "" { // other refunds than before may have another explanation
@@ -287,8 +285,8 @@ func (r *recheck) stillDiffers(p DayProof) DayProof {
 	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
-	case shared.NotComparable() != nil, shared.walkedWhole():
-		p.Verdict, p.Passing, p.Reason = sinks.VerdictUnsettled, true, underWay
+	case shared.notComparable() != nil, shared.walkedWhole():
+		p.Verdict, p.passing, p.Reason = sinks.VerdictUnsettled, true, underWay
 	case p.gap.resynced && len(bad) > 0:
 		p.Reason = fmt.Sprintf("a full resync of the orders did not help; %s in quarantine: %s", text.Plural(len(bad), "order")+text.Verb(len(bad), " is", " are"), strings.Join(text.Few(bad), ", "))
 	case p.gap.resynced:
@@ -296,7 +294,7 @@ func (r *recheck) stillDiffers(p DayProof) DayProof {
 	case held:
 		p.Reason = sweepIsHeld
 	case !r.heal:
-		p.Reason = OnlyCompared
+		p.Reason = onlyCompared
 	case p.gap.fetched:
 		p.Reason = fetchedOnly
 	default:
@@ -322,7 +320,7 @@ func (d *Shared) inQuarantine(day types.Date) (ids []string) {
 
 // isExplained reports whether the difference is the refunds of removed orders, each of which the
 // service was asked for, and no order of the day was not understood.
-func (p DayProof) isExplained(orders *list.List) bool {
+func (p dayProof) isExplained(orders *list.List) bool {
 	missing := func(id string) bool { return !slices.Contains(p.asked, id) }
 	return len(p.removed) > 0 && !slices.ContainsFunc(p.removed, missing) && !slices.ContainsFunc(p.ids, orders.Writer.MaybeQuarantined)
 }

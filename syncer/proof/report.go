@@ -85,7 +85,7 @@ var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictExpl
 // days are the worst verdicts about the days of a source, by their ranks in worse.
 type days map[types.Date]int
 
-func (d days) note(p DayProof) {
+func (d days) note(p dayProof) {
 	rank := slices.Index(worse, p.Verdict)
 	if rank < 0 {
 		rank = slices.Index(worse, sinks.VerdictUnproven)

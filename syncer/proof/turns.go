@@ -18,8 +18,8 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 	b, err := st.firstLook(ctx, false, func(ctx context.Context, b *bracket) error {
 		defer free()
 		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			asked := st.askRecent(ctx, b.Ask)
-			_, stored := st.verdicts.conclude(ctx, b.Found)
+			asked := st.askRecent(ctx, b.ask)
+			_, stored := st.verdicts.conclude(ctx, b.found)
 			return errors.Join(asked, stored)
 		})
 	})
@@ -34,7 +34,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 
 // firstLook has ask bring days and store what is found of them.
 func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Context, *bracket) error) (*bracket, error) {
-	b := &bracket{totals: st, broken: st.shared.NotComparable()}
+	b := &bracket{totals: st, broken: st.shared.notComparable()}
 	err := st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if err := st.shared.readFirstDay(ctx, deep); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Con
 		if unsettled {
 			st.deep.repeatNow()
 		}
-		b = st.NewBracket(ctx, deep)
+		b = st.newBracket(ctx, deep)
 		return ask(ctx, b)
 	})
 	return b, err
@@ -54,10 +54,10 @@ func (st *Totals) firstLook(ctx context.Context, deep bool, ask func(context.Con
 
 // settleTurn settles the days that differed in a turn. The caller holds Settling. It reports
 // whether some of them moved that the next turn does not ask for.
-func (st *Totals) settleTurn(ctx context.Context, differed []DayProof) (moved bool, err error) {
-	r := recheck{totals: st, fetch: true, heal: true, report: func(found []DayProof, _ int) {
-		moved = moved || slices.ContainsFunc(found, func(p DayProof) bool {
-			return p.Verdict == sinks.VerdictUnsettled && !p.Passing && !st.shared.isRecent(p.Day)
+func (st *Totals) settleTurn(ctx context.Context, differed []dayProof) (moved bool, err error) {
+	r := recheck{totals: st, fetch: true, heal: true, report: func(found []dayProof, _ int) {
+		moved = moved || slices.ContainsFunc(found, func(p dayProof) bool {
+			return p.Verdict == sinks.VerdictUnsettled && !p.passing && !st.shared.isRecent(p.Day)
 		})
 	}}
 	if _, err = r.run(ctx, differed); err != nil && ctx.Err() == nil {

@@ -54,11 +54,11 @@ func (l lastVerdict) differs() bool {
 }
 
 // covers reports whether what was found is the last verdict over again.
-func (l lastVerdict) covers(p DayProof) bool {
+func (l lastVerdict) covers(p dayProof) bool {
 	switch {
 	case l.verdict == "": // there is none
 		return false
-	case p.Passing:
+	case p.passing:
 		return l.verdict != sinks.VerdictUnsettled // else the earlier verdict is kept
 	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && (!isProven(p.Verdict) || !isProven(l.verdict)):
 		return false
@@ -79,7 +79,7 @@ func (v *verdicts) subject() string {
 }
 
 // about is the last verdict about a day.
-func (v *verdicts) about(p DayProof) lastVerdict {
+func (v *verdicts) about(p dayProof) lastVerdict {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.last[p.key()]
@@ -160,7 +160,7 @@ func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err err
 
 // gap is what is known of what a day differs in. That a full resync did not help is known of the day
 // until it is right, whatever it differs in then.
-func (v *verdicts) gap(p DayProof) gap {
+func (v *verdicts) gap(p dayProof) gap {
 	old := v.about(p)
 	hash := gapHash(p.differences)
 	if old.gap.hash == hash {
@@ -186,8 +186,8 @@ func verdictHash(g gap, reason string) uint64 {
 // conclude stores the verdicts that are new, waits until they are durable, and logs
 // them. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
 // left out where it is known to differ; one that was a drift, and is proven, is healed.
-func (v *verdicts) conclude(ctx context.Context, found []DayProof) ([]DayProof, error) {
-	var concluded []DayProof
+func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, error) {
+	var concluded []dayProof
 	for _, p := range found {
 		old := v.about(p)
 		switch {
@@ -221,14 +221,14 @@ func (v *verdicts) conclude(ctx context.Context, found []DayProof) ([]DayProof, 
 
 // complete takes from the stored verdict of a drift what a day had differed in, and by which orders,
 // unless it was found just now.
-func (v *verdicts) complete(ctx context.Context, concluded []DayProof) error {
-	lacks := func(p DayProof) bool {
+func (v *verdicts) complete(ctx context.Context, concluded []dayProof) error {
+	lacks := func(p dayProof) bool {
 		return p.isNew && (p.Verdict == sinks.VerdictHealed && len(p.differences) == 0 || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0)
 	}
 	if !slices.ContainsFunc(concluded, lacks) {
 		return nil
 	}
-	byDay := func(a, b DayProof) int { return cmp.Compare(a.Day, b.Day) }
+	byDay := func(a, b dayProof) int { return cmp.Compare(a.Day, b.Day) }
 	stored, err := v.stored(ctx, slices.MinFunc(concluded, byDay).Day, slices.MaxFunc(concluded, byDay).Day)
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (v *verdicts) store(ctx context.Context, all []sinks.Verdict) error {
 // mostIDs is how many orders a verdict names.
 const mostIDs = 100
 
-func (v *verdicts) verdictOf(p DayProof) sinks.Verdict {
+func (v *verdicts) verdictOf(p dayProof) sinks.Verdict {
 	ids := slices.Compact(slices.Sorted(slices.Values(p.ids)))
 	return sinks.Verdict{
 		Location: p.Location, Day: string(p.Day), Subject: v.subject(), Verdict: p.Verdict, Differences: p.differences,
@@ -269,7 +269,7 @@ func (v *verdicts) verdictOf(p DayProof) sinks.Verdict {
 
 // log logs the new verdicts about days that differ, or did; that a day differs, once for all its
 // locations.
-func (v *verdicts) log(ctx context.Context, concluded []DayProof) {
+func (v *verdicts) log(ctx context.Context, concluded []dayProof) {
 	locations := map[types.Date][]string{} // that differ
 	for _, p := range concluded {
 		if p.isNew && p.Verdict == sinks.VerdictDrift {
@@ -312,14 +312,14 @@ func shown(all []sinks.Difference) []string {
 }
 
 // remember notes the last verdicts.
-func (v *verdicts) remember(found []DayProof) {
+func (v *verdicts) remember(found []dayProof) {
 	v.mu.Lock()
 	for _, p := range found {
 		last := v.last[p.key()]
 		if p.isNew {
 			last.verdict, last.asked, last.sum, last.hash = p.Verdict, p.at, 0, p.verdictHash
 		}
-		if !p.Passing {
+		if !p.passing {
 			last.sum = p.sum
 		}
 		switch {

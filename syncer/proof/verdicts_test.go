@@ -24,23 +24,23 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 	drift := lastVerdict{verdict: sinks.VerdictDrift, hash: hashOf("9.00", "why", false), sum: 1}
 	for name, c := range map[string]struct {
 		last   lastVerdict
-		found  DayProof
+		found  dayProof
 		covers bool
 	}{
-		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
-		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
-		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, DayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, sum: 1}, DayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
-		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, true},
-		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, DayProof{Verdict: sinks.VerdictUnproven, Passing: true}, false},
-		"the same difference":          {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.0", "why", false), sum: 2}, true},
-		"for another reason":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "else", false), sum: 2}, false},
-		"another difference":           {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("8.00", "why", false), sum: 2}, false},
-		"a full resync did not help":   {drift, DayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "why", true)}, false},
-		"a drift that is proven":       {drift, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
-		"a drift that is explained":    {drift, DayProof{Verdict: sinks.VerdictExplained, verdictHash: hashOf("9.00", "why", false)}, false},
-		"a verdict of another release": {lastVerdict{verdict: "blessed", sum: 1}, DayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
+		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
+		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
+		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, sum: 1}, dayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
+		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, true},
+		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, false},
+		"the same difference":          {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.0", "why", false), sum: 2}, true},
+		"for another reason":           {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "else", false), sum: 2}, false},
+		"another difference":           {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("8.00", "why", false), sum: 2}, false},
+		"a full resync did not help":   {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "why", true)}, false},
+		"a drift that is proven":       {drift, dayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+		"a drift that is explained":    {drift, dayProof{Verdict: sinks.VerdictExplained, verdictHash: hashOf("9.00", "why", false)}, false},
+		"a verdict of another release": {lastVerdict{verdict: "blessed", sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
 	} {
 		c.found.Day = day
 		if got := c.last.covers(c.found); got != c.covers {
@@ -74,7 +74,7 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &Totals{Stream: daily, verdicts: &verdicts{stream: daily}}
 	p := NewPass(Request{})
 	p.Add(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}})
-	drift := func(day types.Date) { p.sources[0].count(st, []DayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	drift := func(day types.Date) { p.sources[0].count(st, []dayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
 		drift(types.Date(fmt.Sprintf("2026-03-1%d", n)))
 	}
