@@ -127,7 +127,7 @@ func (b *bracket) ask(ctx context.Context, sp Span) error {
 	before := b.compute(ctx, sp)
 	r, err := st.askAndStore(ctx, lane, sp)
 	if err != nil {
-		b.all(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
+		b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
 	}
 	b.walk(ctx)
@@ -139,7 +139,7 @@ func (b *bracket) ask(ctx context.Context, sp Span) error {
 		b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
-		b.all(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
+		b.unproven(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
 	}
 	return nil
 }
@@ -218,8 +218,8 @@ func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 	return p
 }
 
-// all notes that every day of a span is unproven, for one reason.
-func (b *bracket) all(sp Span, p dayProof) {
+// unproven notes that every day of a span is unproven, for one reason.
+func (b *bracket) unproven(sp Span, p dayProof) {
 	if errors.Is(b.broken, errIncomparable) {
 		return
 	}
