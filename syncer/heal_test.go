@@ -198,9 +198,9 @@ func TestAHealingBringsNothingOfOtherLocations(t *testing.T) {
 		business, day := w.box.Restaurant(0).ID(), daysAgo(3)
 		damaged := w.liveOrders(business, day)[0]
 		w.store.Lose(registry.Orders, business, damaged)
-		ids, _, _, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(day), nil)
-		if err != nil || !slices.Equal(ids, []string{damaged}) {
-			t.Fatalf("%v, %v", ids, err)
+		fetched, err := w.syncer.served()[0].days.FetchDay(t.Context(), types.Date(day), nil)
+		if err != nil || !slices.Equal(fetched.IDs, []string{damaged}) {
+			t.Fatalf("%+v, %v", fetched, err)
 		}
 		for id, row := range w.store.Rows(registry.Orders, business) {
 			if row.Location == all[1] {
@@ -320,9 +320,9 @@ func TestOrdersOfALocationThatTheKeyHasLostAreNotBuried(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(freshKey)
-		ids, _, _, err := s.days.Daily().FetchDay(t.Context(), types.Date(day), nil)
-		if err != nil || !slices.Equal(ids, []string{"a copy"}) {
-			t.Errorf("removed %v, %v", ids, err)
+		fetched, err := s.days.FetchDay(t.Context(), types.Date(day), nil)
+		if err != nil || !slices.Equal(fetched.IDs, []string{"a copy"}) {
+			t.Errorf("removed %+v, %v", fetched, err)
 		}
 		if n, of := len(w.liveOrders(restaurant.ID(), day)), w.ordersOf(day, closed); n != live || len(of) == 0 {
 			t.Errorf("%d orders live, want %d; %d of the lost location", n, live, len(of))
@@ -337,9 +337,9 @@ func TestMoreRowsThanAreAskedForAreLeftToAFullResync(t *testing.T) {
 		for n := range list.AskFirst + 1 {
 			w.store.Copy(registry.Orders, business, w.liveOrders(business, daysAgo(2))[0], fmt.Sprint("a copy ", n))
 		}
-		ids, _, _, err := w.syncer.served()[0].days.Daily().FetchDay(t.Context(), types.Date(daysAgo(2)), nil)
-		if err != nil || len(ids) > 0 || w.wrongOrders() != list.AskFirst+1 {
-			t.Errorf("%v, %v: %d orders are wrong", ids, err, w.wrongOrders())
+		fetched, err := w.syncer.served()[0].days.FetchDay(t.Context(), types.Date(daysAgo(2)), nil)
+		if err != nil || len(fetched.IDs) > 0 || w.wrongOrders() != list.AskFirst+1 {
+			t.Errorf("%+v, %v: %d orders are wrong", fetched, err, w.wrongOrders())
 		}
 		w.deep()
 		w.resynced()

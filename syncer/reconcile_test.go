@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -112,25 +113,33 @@ func TestADeepRunThatIsCutShortIsMadeUpFor(t *testing.T) {
 	})
 }
 
+// TestALocationThatIsRefusedInMidRunHoldsUpNoOther: the service answers 403 for the first one.
 func TestALocationThatIsRefusedInMidRunHoldsUpNoOther(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 37, Orders: 300, Days: 10}, func(t *testing.T, w *world) {
-		w.once(Selection{})
-		w.once(Selection{})
+	inRefusingWorld(t, sandbox.Options{Seed: 37, Orders: 300, Days: 10}, func(t *testing.T, w *world, refuse *refusing) {
+		business := w.proven()
 		all := w.box.Restaurant(0).LocationIDs()
-		st := w.syncer.served()[0].days.Daily()
-		b := st.NewBracket(t.Context(), false)
-		if err := st.AskDaysBack(t.Context(), b.Ask, 9, []string{all[0], "not the key's", all[1]}); err == nil {
-			t.Error("no error for a location that is not the key's")
-		}
-		of := map[string]int{}
-		for _, p := range b.Found {
-			of[p.Location+" "+p.Verdict]++
-			if p.Verdict == sinks.VerdictUnproven && (p.Passing || p.Reason == "") {
-				t.Errorf("%+v", p)
+		refuse.set(func(r *http.Request) bool {
+			if q := r.URL.Query(); strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("location_id") == all[0] {
+				q.Set("location_id", "not the key's")
+				r.URL.RawQuery = q.Encode()
 			}
-		}
-		if of[all[0]+" proven"] != 10 || of["not the key's unproven"] != 10 || of[all[1]+" proven"] != 10 {
-			t.Errorf("%v", of)
+			return false
+		})
+		healed := types.Date(daysAgo(3))
+		w.store.EditColumn(registry.Orders, business, w.ordersOf(string(healed), all[1])[0], "totals_tip", `"900.00"`)
+		days := proof.Span{From: types.Date(daysAgo(8)), To: types.Date(daysAgo(2))}.Days()
+		w.deep()
+		for _, day := range days {
+			want := sinks.VerdictProven
+			if day == healed {
+				want = sinks.VerdictHealed
+			}
+			if v := w.verdicts()["daily "+proof.DayKey(day, all[0])]; v.Verdict != sinks.VerdictUnproven || v.Reason == "" {
+				t.Errorf("%s of the refused location: %+v", day, v)
+			}
+			if v := w.verdicts()["daily "+proof.DayKey(day, all[1])]; v.Verdict != want {
+				t.Errorf("%s of the other location: %+v", day, v)
+			}
 		}
 	})
 }

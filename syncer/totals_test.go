@@ -128,9 +128,9 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 		if !cp.Done || cp.Pages > 7 {
 			t.Errorf("%d steps for 200 days: %+v", cp.Pages, cp)
 		}
-		pos, err := proof.ReadPosition(cp.Position)
-		if err != nil || pos.Orders == 0 {
-			t.Errorf("position %+v, %v", pos, err)
+		var pos struct{ Orders uint64 }
+		if err := json.Unmarshal([]byte(cp.Position), &pos); err != nil || pos.Orders == 0 {
+			t.Errorf("position %s, %v", cp.Position, err)
 		}
 		requests := len(w.box.Requests())
 		w.run()

@@ -22,10 +22,8 @@ func (st *Totals) againDue() bool {
 	if !st.Complete() {
 		return false
 	}
-	st.mu.Lock()
-	last := st.back.stored.StartedAt
-	st.mu.Unlock()
-	return st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, last, st.Source.ServiceNow())
+	cp, _ := st.back.now()
+	return st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
 }
 
 // askAllAgain asks for all days again, and writes every line of them. After an error it is made
@@ -59,10 +57,10 @@ func (st *Totals) askAllAgain(ctx context.Context) error {
 			}
 			st.NoteWholeWalk(since)
 		}
-		st.mu.Lock()
+		st.back.mu.Lock()
 		st.back.stored.StartedAt, st.back.stored.UpdatedAt = began, st.Source.ServiceNow().UTC()
 		cp := st.back.stored
-		st.mu.Unlock()
+		st.back.mu.Unlock()
 		run.FinishedAt = time.Now()
 		if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 			return err
@@ -77,14 +75,12 @@ func (st *Totals) askSpanAgain(ctx context.Context, sp Span, run *sinks.Run) err
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
-	st.mu.Lock()
-	st.again++
-	for _, day := range sp.Days() {
-		delete(st.written, DayKey(day, sp.Location))
-	}
-	st.mu.Unlock()
-	in, answer, err := st.askTotals(ctx, st.Source.Lanes.Backfill, sp)
-	run.Requests += answer.requests
+	st.back.mu.Lock()
+	st.back.again++
+	st.back.mu.Unlock()
+	st.written.forget(sp)
+	in, r, err := st.askTotals(ctx, st.Source.Lanes.Backfill, sp)
+	run.Requests += r.requests
 	if err != nil {
 		return err
 	}
@@ -98,10 +94,8 @@ func (st *Totals) askSpanAgain(ctx context.Context, sp Span, run *sinks.Run) err
 // TotalSpans are the ranges to ask for: of what the stream is asked for, all days back to where
 // its backfill has ended; of single locations beside that, the days that are stored.
 func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
-	st.mu.Lock()
-	to := st.back.at.To
-	st.mu.Unlock()
-	first, err := calendar.AddDays(to, 1)
+	_, reached := st.back.now()
+	first, err := calendar.AddDays(reached.To, 1)
 	if err != nil {
 		return nil, fmt.Errorf("stored position: %w", err)
 	}

@@ -14,15 +14,11 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// Answer is an answer of a totals route: rows of days.
-type Answer struct {
-	Rows   [][]byte
-	Totals []byte // of all days together, as the service gives them; of /sales/daily only
-	At     time.Time
-
+// answer is an answer of a totals route: rows of days.
+type answer struct {
+	api.SalesReport
 	days     []DayRow // of which day, and line, each row is
-	currency string
-	requests uint64 // it took, also when it did not come
+	requests uint64   // it took, also when it did not come
 }
 
 // storeRecent asks for yesterday and today.
@@ -35,23 +31,17 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 	})
 }
 
-// askRecent has ask ask for yesterday and today, and looks whether the backfill is at its end.
+// askRecent has ask ask for yesterday and today, and checks whether the backfill is at its end.
 func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span) error) error {
-	if err := st.AskDaysBack(ctx, ask, 1, st.Asked()); err != nil {
+	if err := st.askDaysBack(ctx, ask, 1, st.Asked()); err != nil {
 		return err
 	}
 	return st.reopen(ctx)
 }
 
-// isRecent reports whether a day is asked for at every turn: yesterday and today.
-func (st *Totals) isRecent(day types.Date) bool {
-	yesterday, err := calendar.AddDays(st.shared.today(), -1)
-	return err == nil && day >= yesterday
-}
-
-// AskDaysBack has ask ask for the days from n before today to today. A location that is
+// askDaysBack has ask ask for the days from n before today to today. A location that is
 // refused holds up no other.
-func (st *Totals) AskDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
+func (st *Totals) askDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
 	today := st.shared.today()
 	from, err := calendar.AddDays(today, -n)
 	if err != nil {
@@ -77,22 +67,21 @@ func refuses(location string, err error) bool {
 }
 
 // AskReport asks for the rows of a span.
-func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (Answer, error) {
-	r, err := st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
-	return Answer{Rows: r.Rows, Totals: r.Totals, At: r.Date, currency: r.Currency}, err
+func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (api.SalesReport, error) {
+	return st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location})
 }
 
 // askAndStore asks for a span and stores the days that have changed. The caller holds Guard. It
 // asks nothing of all locations together when the totals are asked for by location by now.
-func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (Answer, error) {
+func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (answer, error) {
 	if st.NotAskedFor(sp.Location) {
-		return Answer{}, nil
+		return answer{}, nil
 	}
-	in, answer, err := st.askTotals(ctx, lane, sp)
+	in, r, err := st.askTotals(ctx, lane, sp)
 	if err != nil {
-		return answer, err
+		return r, err
 	}
-	return answer, st.storeUnlessEmpty(ctx, in)
+	return r, st.storeUnlessEmpty(ctx, in)
 }
 
 // storeUnlessEmpty stores what an intake holds, if it holds anything.
@@ -105,28 +94,28 @@ func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error 
 }
 
 // askTotals asks for a span and reads the days that have changed.
-func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, Answer, error) {
+func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, answer, error) {
 	asked := time.Now()
 	counting, asks := api.Counting(ctx)
-	r, err := st.AskReport(counting, lane, sp)
-	r.requests = asks.Take()
+	report, err := st.AskReport(counting, lane, sp)
+	r := answer{SalesReport: report, requests: asks.Take()}
 	if err != nil {
 		st.Writer.Count(write.Counts{Requests: r.requests})
 		return nil, r, err
 	}
-	r.At = st.Source.AnswerTime(r.At)
+	r.Date = st.Source.AnswerTime(r.Date)
 	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1
-	changed := st.changedDays(sp, r)
+	changed := st.written.changed(sp, r)
 	present := st.readLines(in, sp, r, changed)
-	if r.currency != types.Currency {
-		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.currency)}}, "", r.At)
+	if r.Currency != types.Currency {
+		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
 	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
 	in.ReleaseUnseen(asked, sp.holds)
-	in.AfterTaken = func() { st.rememberDays(sp, changed) }
+	in.AfterTaken = func() { st.written.remember(sp, changed) }
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
 			return nil, r, err

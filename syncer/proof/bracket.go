@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -21,8 +21,8 @@ import (
 // can see: a change may show up to two minutes after its stamp. So it is a drift only when a
 // second bracket, after that time, shows the same difference (settle.go).
 
-// DayProof is what a bracket found about one day.
-type DayProof struct {
+// dayProof is what a bracket found about one day.
+type dayProof struct {
 	Day      types.Date
 	Location string // empty: all locations of the source together
 	// Verdict is empty for a day that differs, as far as one bracket can show.
@@ -32,17 +32,17 @@ type DayProof struct {
 	explained string
 	removed   []string // orders whose refunds are its difference: each has to be asked for
 	asked     []string // those that were
-	// Passing: what was found before stands. Nobody answered, or it is to be asked again.
-	Passing     bool
+	// passing: the earlier verdict is kept. There was no answer, or it is to be asked again.
+	passing     bool
 	differences []sinks.Difference
 	gap         gap
 	ids         []string
 	sum         uint64 // of the figures of both sides
 	verdictHash uint64 // of a day that differs: hash of what its verdict reports
-	isNew       bool   // its verdict says something new
+	isNew       bool   // it is not the last verdict over again
 	requests    uint64
 	at          time.Time // by the service's clock
-	Found       time.Time // by this machine's
+	found       time.Time // by this machine's
 	first       time.Time // when the first look found it
 }
 
@@ -55,54 +55,42 @@ type gap struct {
 	resynced bool   // a full resync that began after the day was found to differ did not help
 }
 
-func (p DayProof) key() string { return DayKey(p.Day, p.Location) }
+func (p dayProof) key() string { return DayKey(p.Day, p.Location) }
 
-func (p DayProof) differs() bool { return p.Verdict == "" }
-
-// isRight reports whether the day is proven, or as good as proven.
-func (p DayProof) isRight() bool { return standing{verdict: p.Verdict}.isGood() }
+func (p dayProof) differs() bool { return p.Verdict == "" }
 
 // bracket asks for days between walks of the orders: the walk behind one question is
 // the one before the next.
 type bracket struct {
 	totals *Totals
-	Found  []DayProof
-	// silent: there is nothing to compare with yet, and nothing to be said of it.
-	silent bool
-	deep   bool  // it asks for many days, behind the turns
-	broken error // why the orders could not be brought up to date, or added up
+	found  []dayProof
+	deep   bool // it asks for many days, behind the turns
+	// broken is why nothing can be compared any more. There are no verdicts while there is nothing to
+	// compare with yet (errIncomparable).
+	broken error
 }
 
-// NewBracket begins with a walk.
-func (st *Totals) NewBracket(ctx context.Context, deep bool) *bracket {
-	b := &bracket{totals: st, deep: deep, silent: st.NotComparable() != nil}
+// newBracket begins with a walk.
+func (st *Totals) newBracket(ctx context.Context, deep bool) *bracket {
+	b := &bracket{totals: st, deep: deep, broken: st.shared.notComparable()}
 	b.walk(ctx)
 	return b
 }
 
-// ErrIncomparable means that the orders of the mirror are not those to compare.
-var ErrIncomparable = errors.New("not compared")
+// errIncomparable means that the orders of the mirror are not those to compare.
+var errIncomparable = errors.New("not compared")
 
-// NotComparable is why the orders of the mirror cannot be compared with anything, nil
+// notComparable is why the orders of the mirror cannot be compared with anything, nil
 // when they can.
-func (st *Totals) NotComparable() error {
-	orders := st.shared.Orders
+func (d *Shared) notComparable() error {
 	switch {
-	case orders.Off():
+	case d.Orders.Off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
-		return fmt.Errorf("%w: %w", ErrIncomparable, &stream.MisfitError{Text: off})
-	case !orders.Complete():
-		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", ErrIncomparable, registry.Orders)
+		return fmt.Errorf("%w: %w", errIncomparable, &stream.MisfitError{Text: off})
+	case !d.Orders.Complete():
+		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, registry.Orders)
 	}
 	return nil
-}
-
-// lane is where the questions stand in the budget.
-func (b *bracket) lane() *api.Client {
-	if b.deep {
-		return b.totals.Source.Lanes.Deep
-	}
-	return b.totals.Source.Lanes.Reconcile
 }
 
 // await waits until the limits have room for a deep question: where they are small that
@@ -116,7 +104,7 @@ func (b *bracket) await(ctx context.Context) error {
 
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
-	if b.silent || b.broken != nil {
+	if b.broken != nil {
 		return
 	}
 	if err := b.totals.shared.Orders.CatchUpNow(ctx); err != nil {
@@ -124,18 +112,22 @@ func (b *bracket) walk(ctx context.Context) {
 	}
 }
 
-// Ask asks for a span, stores what it brings and compares it. The caller holds the
+// ask asks for a span, stores what it brings and compares it. The caller holds the
 // stream's guard. The error is about the question, or the sink's; the days are
 // unproven then.
-func (b *bracket) Ask(ctx context.Context, sp Span) error {
+func (b *bracket) ask(ctx context.Context, sp Span) error {
 	st := b.totals
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
+	lane := st.Source.Lanes.Reconcile
+	if b.deep {
+		lane = st.Source.Lanes.Deep
+	}
 	before := b.compute(ctx, sp)
-	answer, err := st.askAndStore(ctx, b.lane(), sp)
+	r, err := st.askAndStore(ctx, lane, sp)
 	if err != nil {
-		b.all(sp, DayProof{Reason: "the service was asked: " + err.Error(), Passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
+		b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
 		return err
 	}
 	b.walk(ctx)
@@ -143,18 +135,18 @@ func (b *bracket) Ask(ctx context.Context, sp Span) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if b.broken == nil && !b.silent {
-		b.broken = b.judge(ctx, sp, answer, before, after)
+	if b.broken == nil {
+		b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
-		b.all(sp, DayProof{Reason: b.broken.Error(), Passing: true, at: answer.At})
+		b.unproven(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
 	}
 	return nil
 }
 
 // compute adds up the mirrored orders of a span.
 func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigures {
-	if b.silent || b.broken != nil {
+	if b.broken != nil {
 		return nil
 	}
 	st := b.totals
@@ -162,7 +154,7 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 	if st.Def.LinesMayVanish {
 		add = st.Source.Sink.SalesProducts
 	}
-	all, err := add(ctx, st.dayQuery(sp))
+	all, err := add(ctx, st.shared.dayQuery(sp))
 	if err != nil {
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
@@ -173,10 +165,10 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 }
 
 // dayQuery selects the orders that the source answers for (see stream.Source.Scope).
-func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
-	key := st.Source.Identity()
+func (d *Shared) dayQuery(sp Span) sinks.DayQuery {
+	key := d.source.Identity()
 	var own sinks.LiveQuery
-	st.Source.Scope(key, &own)
+	d.source.Scope(key, &own)
 	return sinks.DayQuery{
 		Business: key.Business, From: string(sp.From), To: string(sp.To), Location: sp.Location,
 		Source: own.Source, Locations: own.Locations, Except: own.Except,
@@ -184,33 +176,30 @@ func (st *Totals) dayQuery(sp Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(ctx context.Context, sp Span, answer Answer, before, after map[types.Date]dayFigures) error {
-	st := b.totals
-	service := st.readReport(sp, answer.Rows)
-	var found []DayProof
+func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after map[types.Date]dayFigures) error {
+	service := readReport(sp, r, b.totals.Def.LinesMayVanish)
+	var found []dayProof
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
-		p.Day, p.Location, p.at, p.Found, p.requests = day, sp.Location, answer.At, time.Now(), 1
-		p.sum = service[day].sumOf(st.seed) ^ rotated(after[day].sumOf(st.seed))
+		p.Day, p.Location, p.at, p.found, p.requests = day, sp.Location, r.Date, time.Now(), 1
+		p.sum = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
-			p.gap = st.knownGap(p)
+			p.gap = b.totals.verdicts.gap(p)
 		}
 		found = append(found, p)
 	}
-	if err := st.explainRefunds(ctx, sp, found); err != nil {
+	if err := b.explainRefunds(ctx, sp, found); err != nil {
 		return err
 	}
-	if err := st.reportTotals(ctx, sp, answer, service); err != nil {
+	if err := b.reportTotals(ctx, sp, r, service); err != nil {
 		return err
 	}
-	b.Found = append(b.Found, found...)
+	b.found = append(b.found, found...)
 	return nil
 }
 
-func rotated(sum uint64) uint64 { return sum<<1 | sum>>63 }
-
-// judgeDay compares what the service says with the mirror before and after.
-func judgeDay(service reported, before, after dayFigures) (p DayProof) {
+// judgeDay compares what the service reports with the mirror before and after.
+func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 	if service.bad != "" {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
 		return p
@@ -229,49 +218,49 @@ func judgeDay(service reported, before, after dayFigures) (p DayProof) {
 	return p
 }
 
-// all notes that every day of a span is unproven, for one reason.
-func (b *bracket) all(sp Span, p DayProof) {
-	if b.silent {
+// unproven notes that every day of a span is unproven, for one reason.
+func (b *bracket) unproven(sp Span, p dayProof) {
+	if errors.Is(b.broken, errIncomparable) {
 		return
 	}
 	for _, day := range sp.Days() {
 		p.Day, p.Location, p.Verdict, p.requests = day, sp.Location, sinks.VerdictUnproven, 1
-		b.Found = append(b.Found, p)
+		b.found = append(b.found, p)
 	}
 }
 
 // doubtful are the days to look at once more: those that differ, and what was changed of days
 // that the turns do not ask for.
-func (b *bracket) doubtful() []DayProof {
-	var all []DayProof
-	for _, p := range b.Found {
-		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.isRecent(p.Day) {
+func (b *bracket) doubtful() []dayProof {
+	var all []dayProof
+	for _, p := range b.found {
+		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.shared.isRecent(p.Day) {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// look brackets some spans, and leaves the stream's guard free between two of them. It fails
+// compare brackets some spans, and leaves the stream's guard free between two of them. It fails
 // when there is nothing to compare with.
-func (st *Totals) look(ctx context.Context, spans []Span, deep bool) ([]DayProof, error) {
-	if err := st.NotComparable(); err != nil {
+func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]dayProof, error) {
+	if err := st.shared.notComparable(); err != nil {
 		return nil, err
 	}
-	b := st.NewBracket(ctx, deep)
+	b := st.newBracket(ctx, deep)
 	for _, sp := range spans {
 		if err := b.await(ctx); err != nil {
-			return b.Found, err
+			return b.found, err
 		}
-		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.Ask(ctx, sp) }); err != nil {
-			return b.Found, err
+		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.ask(ctx, sp) }); err != nil {
+			return b.found, err
 		}
 	}
-	return b.Found, nil
+	return b.found, nil
 }
 
 // spansCovering returns the fewest ranges that cover the days.
-func spansCovering(days []DayProof) []Span {
+func spansCovering(days []dayProof) []Span {
 	places := make([]Span, len(days))
 	for i, p := range days {
 		places[i] = Span{From: p.Day, To: p.Day, Location: p.Location}

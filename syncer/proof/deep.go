@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -19,7 +20,7 @@ import (
 
 // A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
 // many locations, or a small share of the limits, that takes minutes. The turns of
-// yesterday and today go on meanwhile: the questions of a deep run stand in a lane below
+// yesterday and today go on meanwhile: the questions of a deep run have a lane below
 // theirs, and between two of them the stream's guard is free.
 
 // compared is what a deep run compared. It is stored as the position of its checkpoint: when it
@@ -52,8 +53,8 @@ func (a *asking) answered() {
 	a.pace.Page(time.Now())
 }
 
-// answersForPace tell at what pace questions are answered; with fewer, one that waited
-// for another stream's would.
+// answersForPace are enough for the pace at which questions are answered; of fewer, one that waited
+// for another stream's would decide.
 const answersForPace = 4
 
 // expect is how long the rest will take: as the limits let it pass or as it is answered,
@@ -68,6 +69,19 @@ func (a *asking) expect(l *stream.Lanes) time.Duration {
 	return max(l.ExpectDeep(a.left), a.pace.Left(uint64(a.left)))
 }
 
+// deepRuns are the deep runs of a stream: the last one, the one under way, and when one is repeated.
+type deepRuns struct {
+	stream.Slot // one at a time
+
+	mu       sync.Mutex
+	last     time.Time // when the last one began that came to its end
+	compared compared  // by that one
+	repeatAt time.Time // when one is to come before its turn, zero for never
+	repeats  compared  // what it is to compare: another is owed when it is another by now
+	cutSince time.Time // since when days that differ could not be looked at again
+	running  *deepRun  // nil when none is under way
+}
+
 // deepRun is a deep run under way.
 type deepRun struct {
 	asking
@@ -76,15 +90,86 @@ type deepRun struct {
 	settles time.Time
 }
 
+// restore takes over the stored checkpoint of the last deep run.
+func (d *deepRuns) restore(cp sinks.Checkpoint) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = cp.StartedAt
+	if json.Unmarshal([]byte(cp.Position), &d.compared) != nil {
+		d.compared = compared{} // the next one stores it
+	}
+}
+
+// change changes the run under way, or which one that is.
+func (d *deepRuns) change(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+// noteEnd notes when a deep run is repeated that was cut short, or in which days moved: once for
+// those. For days that cannot be looked at again the pause doubles: some may be refused for ever. It
+// holds while what there is to compare stays what it was.
+func (d *deepRuns) noteEnd(what compared, missed, unsettled, moved bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, repeated := time.Now(), !d.repeatAt.IsZero() && d.repeats.same(what)
+	d.repeatAt, d.repeats = time.Time{}, what
+	switch {
+	case !unsettled:
+		d.cutSince = time.Time{}
+	case d.cutSince.IsZero():
+		d.cutSince = now
+	}
+	switch {
+	case missed, moved && !repeated:
+		d.repeatAt = now
+	case unsettled:
+		d.repeatAt = now.Add(now.Sub(d.cutSince))
+	}
+}
+
+// repeatNow has a deep run come before its turn.
+func (d *deepRuns) repeatNow() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.repeatAt = time.Now()
+}
+
+// owed reports whether the last deep run is to be repeated by now, or later (then no other is owed
+// before that), and whether it compared something else.
+func (d *deepRuns) owed(what compared) (due, later, anew bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	planned := !d.repeatAt.IsZero()
+	due = planned && !time.Now().Before(d.repeatAt)
+	return due, planned && d.repeats.same(what), d.last.IsZero() || !d.compared.same(what)
+}
+
+// progress is how far the deep run is and how long it will take, nil when none is under way.
+func (d *deepRuns) progress(lanes *stream.Lanes) *status.Progress {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	run := d.running
+	if run == nil {
+		return nil
+	}
+	left := run.expect(lanes)
+	if run.differ > 0 {
+		left += max(time.Until(run.settles), 0)
+	}
+	return &status.Progress{
+		Walk: status.WalkDeep, StartedAt: run.began, Pages: uint64(run.asked), RequestsLeft: uint64(run.left),
+		ExpectedLeft: status.Seconds(left), Suspects: run.differ,
+	}
+}
+
 // proveDeep is the turn of the last 92 days, and of each location.
 func (st *Totals) proveDeep(ctx context.Context) error {
-	defer st.noteRun(nil)
+	defer st.deep.change(func() { st.deep.running = nil })
 	began, what := time.Now(), st.comparedNow()
 	b, err := st.firstLook(ctx, true, st.askDeep)
 	missed := errors.Join(err, b.broken)
-	if b.silent {
-		missed = errors.Join(missed, st.NotComparable())
-	}
 	moved, settled := false, error(nil)
 	if differed := b.doubtful(); len(differed) > 0 {
 		if err := st.Settling.Take(ctx); err != nil { // the next deep run is a day away
@@ -93,88 +178,53 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 		moved, settled = st.settleTurn(ctx, differed)
 		st.Settling.Release()
 	}
-	st.noteRepeat(what, cutShort(missed), cutShort(settled), moved)
+	st.deep.noteEnd(what, cutShort(missed), cutShort(settled), moved)
 	if ctx.Err() == nil && !cutShort(errors.Join(missed, settled)) {
 		settled = errors.Join(settled, st.endDeep(ctx, began, what))
 	}
 	return errors.Join(err, settled)
 }
 
-// noteRepeat notes when a deep run is repeated that was cut short, or in which days moved: once for
-// those. For days that cannot be looked at again the pause doubles: some may be refused for ever. It
-// holds while what there is to compare stays what it was.
-func (st *Totals) noteRepeat(what compared, missed, unsettled, moved bool) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	now, again := time.Now(), st.repeatAt
-	if !st.repeats.same(what) { // it was another's
-		again = time.Time{}
-	}
-	st.repeatAt, st.repeats = time.Time{}, what
-	switch {
-	case !unsettled:
-		st.cutSince = time.Time{}
-	case st.cutSince.IsZero():
-		st.cutSince = now
-	}
-	switch {
-	case missed, moved && again.IsZero():
-		st.repeatAt = now
-	case unsettled:
-		st.repeatAt = now.Add(now.Sub(st.cutSince))
-	}
-}
-
-// cutShort reports whether an error says nothing about the days that were asked for.
-func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, ErrIncomparable) }
-
-// noteRun notes how far a deep run is, nil when none is under way.
-func (st *Totals) noteRun(run *deepRun) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.running = run
-}
+// cutShort reports whether after an error nothing is known of the days that were asked for.
+func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, errIncomparable) }
 
 // askDeep asks for the last 92 days, and for those of each location where the stream
-// has them, and stores what is found after each question. A location that is refused
-// holds up no other.
+// has them, and stores what is found after each question.
 func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 	locations := st.deepLocations()
 	if !slices.Contains(locations, "") {
-		if err := st.withdrawVerdictsOfAll(ctx); err != nil {
+		if err := st.verdicts.withdrawOfAll(ctx); err != nil {
 			return err
 		}
 	}
 	run := &deepRun{asking: askingFor(len(locations))}
-	st.noteRun(run)
+	st.deep.change(func() { st.deep.running = run })
 	var refused error
 	for _, l := range locations {
 		if err := b.await(ctx); err != nil {
 			return err
 		}
 		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-			known := len(b.Found)
-			asked := st.AskDaysBack(ctx, b.Ask, calendar.MaxRange-1, []string{l})
-			_, stored := st.conclude(ctx, b.Found[known:])
+			known := len(b.found)
+			asked := st.askDaysBack(ctx, b.ask, calendar.MaxRange-1, []string{l})
+			_, stored := st.verdicts.conclude(ctx, b.found[known:])
 			return errors.Join(asked, stored)
 		})
 		if err != nil && !refuses(l, err) {
 			return err
 		}
 		refused = errors.Join(refused, err)
-		st.mu.Lock()
-		run.answered()
-		st.mu.Unlock()
+		st.deep.change(run.answered)
 	}
 	again := b.doubtful()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	run.differ, run.settles, run.left = daysOf(again), newestAsk(again).Add(st.Source.SettleAfter), len(spansCovering(again))
+	st.deep.change(func() {
+		run.differ, run.settles, run.left = daysOf(again), newestAsk(again).Add(st.Source.SettleAfter), len(spansCovering(again))
+	})
 	return refused
 }
 
 // daysOf is how many days proofs are about.
-func daysOf(proofs []DayProof) int {
+func daysOf(proofs []dayProof) int {
 	days := map[types.Date]bool{}
 	for _, p := range proofs {
 		days[p.Day] = true
@@ -186,15 +236,11 @@ func daysOf(proofs []DayProof) int {
 // turn passed while the daemon was stopped; or what it compared is another by now: the mirror is new,
 // other locations are asked for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
-	if st.NotComparable() != nil {
+	if st.shared.notComparable() != nil {
 		return false
 	}
-	now := st.comparedNow()
-	st.mu.Lock()
-	repeatAt, repeats := st.repeatAt, st.repeats.same(now)
-	anew := st.lastDeep.IsZero() || !st.compared.same(now)
-	st.mu.Unlock()
-	if due := !time.Now().Before(repeatAt); !repeatAt.IsZero() && (due || repeats) {
+	due, later, anew := st.deep.owed(st.comparedNow())
+	if due || later {
 		return due
 	}
 	return anew && st.Complete() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
@@ -204,9 +250,9 @@ func (st *Totals) deepOwed() bool {
 // since the mirror began. Sources that begin together make up for it one after the other.
 func (st *Totals) sleptThrough(now time.Time) bool {
 	s := st.Source
-	st.mu.Lock()
-	last := stream.Later(st.lastDeep, st.back.stored.StartedAt)
-	st.mu.Unlock()
+	cp, _ := st.back.now()
+	var last time.Time
+	st.deep.change(func() { last = stream.Later(st.deep.last, cp.StartedAt) })
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
@@ -218,29 +264,9 @@ func (st *Totals) endDeep(ctx context.Context, began time.Time, what compared) e
 	if err != nil {
 		return fmt.Errorf("what the deep run has compared: %w", err)
 	}
-	st.mu.Lock()
-	st.lastDeep, st.compared = began, what
-	st.mu.Unlock()
+	st.deep.change(func() { st.deep.last, st.deep.compared = began, what })
 	return st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
 		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
 		Position: string(text), Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil)
-}
-
-// deepProgress is how far the deep run is and how long it will take, nil when none is under way.
-func (st *Totals) deepProgress() *status.Progress {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	run := st.running
-	if run == nil {
-		return nil
-	}
-	left := run.expect(st.Source.Lanes)
-	if run.differ > 0 {
-		left += max(time.Until(run.settles), 0)
-	}
-	return &status.Progress{
-		Walk: status.WalkDeep, StartedAt: run.began, Pages: uint64(run.asked), RequestsLeft: uint64(run.left),
-		ExpectedLeft: status.Seconds(left), Suspects: run.differ,
-	}
 }

@@ -5,29 +5,38 @@
 // healed. What may not: how orders are walked (package list), and when a turn comes (packages
 // schedule and syncer).
 //
-// A stream of totals is a [Totals]; what those of one source share is [Shared]. A pass of
-// larder reconcile is a [Pass].
+// Where what happens:
+//
+//   - ask: [Totals] asks for days and stores them (ask.go, lines.go; fill.go and again.go for all of
+//     them). backfill and dayHashes are what it remembers of them.
+//   - compare: a bracket compares days with the mirrored orders (bracket.go, figures.go, explain.go).
+//   - heal: a recheck looks at days that differ once more and heals them (recheck.go, heal.go).
+//     healings are those of a source.
+//   - what was found: verdicts are those of a stream (verdicts.go).
+//   - what is proven: [Shared], which the streams of a source have in common (proven.go).
+//   - when: the turns of a daemon (turns.go, deep.go with deepRuns), and a [Pass] of larder
+//     reconcile (pass.go, report.go).
 //
 // # States
 //
-// The backfill (fill.go) goes back in steps of 92 days to the first sale. Yesterday and today
-// are asked for at every turn, all days again in full resyncs (again.go), and the last 92 days,
-// of each location too, in deep runs (deep.go). A key that does not see all locations asks by
+// The backfill goes back in steps of 92 days to the first sale. Yesterday and today
+// are asked for at every turn, all days again in full resyncs, and the last 92 days,
+// of each location too, in deep runs. A key that does not see all locations asks by
 // location, one that does for all of them together. Other locations than before begin the
 // backfill anew, and owe a deep run.
 //
-// A bracket (bracket.go) walks the orders before and after it asks for a day. The day is then
-// proven, explained, unsettled, unproven, or it differs. One that differs is looked at once more
-// minutes later (settle.go). If it shows the same difference its orders are fetched anew
-// (heal.go). If that does not help it is a drift, and the orders owe a full resync. A deep run
-// follows it. What is found about a day is a verdict in the warehouse (verdicts.go).
+// A bracket walks the orders before and after it asks for a day. The day is then proven, explained,
+// unsettled, unproven, or it differs. One that differs is looked at once more minutes later. If it
+// shows the same difference its orders are fetched anew. If that does not help it is a drift, and the
+// orders owe a full resync. A deep run follows it. What is found about a day is a verdict in the
+// warehouse.
 //
 // # What holds
 //
 //   - A day is written only when it is not what was last written of it; a full resync writes
 //     every day.
-//   - A line that vanished from a day is removed, unless a line of that day cannot be told
-//     apart: it may be any.
+//   - A line that vanished from a day is removed, unless a line of that day cannot be
+//     identified: it may be any.
 //   - A day is a drift only when two brackets, more than two minutes apart, show the same
 //     difference.
 //   - A row is removed by a healing only when the service answers 404 for it, and the key has
@@ -39,7 +48,7 @@
 // # When something fails
 //
 // The backfill goes on from the step that was not durable; a full resync of the totals is made
-// anew. A day that could not be asked for is unproven, and what was found before stands. A day
+// anew. A day that could not be asked for is unproven, and the earlier verdict is kept. A day
 // whose orders cannot be fetched holds up no other: it owes a full resync, and a later turn tries
 // again. A deep run that was cut short is repeated before its turn.
 package proof

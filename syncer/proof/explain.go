@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
@@ -39,8 +38,8 @@ func onlyRounding(differences []sinks.Difference, mirror dayFigures) bool {
 
 // explainRefunds notes which days differ by the refunds of removed orders that the service may
 // still count. One that was explained so before, by as much, still is.
-func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof) error {
-	var refunds []*DayProof
+func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof) error {
+	var refunds []*dayProof
 	for i := range found {
 		if p := &found[i]; p.differs() && len(p.differences) == 1 && p.differences[0].Figure == "refunds" && gapOf(p.differences[0]).Sign() > 0 {
 			refunds = append(refunds, p)
@@ -49,7 +48,8 @@ func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 	if len(refunds) == 0 {
 		return nil
 	}
-	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.dayQuery(sp))
+	st := b.totals
+	days, unknownUntil, err := st.Source.Sink.RemovedRefunds(ctx, st.shared.dayQuery(sp))
 	if err != nil {
 		return fmt.Errorf("the refunds of removed orders could not be added up: %w", err)
 	}
@@ -58,15 +58,15 @@ func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 		removed[d.Day] = d
 	}
 	for _, p := range refunds {
-		gap, of := gapOf(p.differences[0]), removed[string(p.Day)]
-		before, _ := st.verdictAbout(*p)
-		switch {
-		case addsUp(gap, of.Figures):
+		of := removed[string(p.Day)]
+		before := st.verdicts.about(*p)
+		switch exactly, perhaps := addsUp(gapOf(p.differences[0]), of.Figures); {
+		case exactly:
 			p.explained = "the service still counts refunds of orders that were removed since"
 			if len(of.IDs) <= list.AskFirst { // else a full resync asks for all that the service has
 				p.removed = of.IDs
 			}
-		case mayAddUp(gap, of.Figures):
+		case perhaps:
 			p.explained = "the service may still count refunds that were made shortly before their orders were removed, which the mirror never had"
 		case string(p.Day) <= unknownUntil: // an order is not refunded after it was removed
 			p.explained = "the service may still count refunds of orders that were removed before the mirror had their values"
@@ -83,20 +83,17 @@ func (st *Totals) explainRefunds(ctx context.Context, sp Span, found []DayProof)
 // mostReasons are more than api.md names. Of many more, some would add up to any amount.
 const mostReasons = 8
 
-// addsUp reports whether a gap is the sum of the refunds of one or more reasons: a service
-// counts the refunds of orders that were removed for a reason, or not.
-func addsUp(gap *big.Rat, removed sinks.Figures) bool {
-	return slices.ContainsFunc(sumsOf(removed), func(sum *big.Rat) bool { return sum.Cmp(gap) == 0 })
-}
-
-// mayAddUp reports the same with refunds that the mirror never had, of as much as their orders
-// can have been refunded.
-func mayAddUp(gap *big.Rat, removed sinks.Figures) bool {
+// addsUp reports whether a gap is the sum of the refunds of one or more reasons: a service counts the
+// refunds of orders that were removed for a reason, or not. perhaps is the same with refunds that the
+// mirror never had, of as much as their orders can have been refunded.
+func addsUp(gap *big.Rat, removed sinks.Figures) (exactly, perhaps bool) {
 	unseen := ratOf(removed[sinks.UnseenRefunds])
-	return slices.ContainsFunc(sumsOf(removed), func(sum *big.Rat) bool {
-		rest := new(big.Rat).Sub(gap, sum)
-		return rest.Sign() >= 0 && rest.Cmp(unseen) <= 0
-	})
+	for _, sum := range sumsOf(removed) {
+		rest := sum.Sub(gap, sum)
+		exactly = exactly || rest.Sign() == 0
+		perhaps = perhaps || rest.Sign() >= 0 && rest.Cmp(unseen) <= 0
+	}
+	return exactly, perhaps
 }
 
 // sumsOf are the sums of the refunds of any reasons, none among them.

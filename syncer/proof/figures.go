@@ -40,52 +40,48 @@ type openMap struct {
 // line in front: "net_sales", "payments/cash", "p/42: net".
 type dayFigures map[string]string
 
-// reported is what the service says of one day.
+// reported is what the service reports of one day.
 type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
-	// ignored are entries that the service added to its maps and that are no amounts:
-	// the mirror's figures of those names have nothing to be compared with.
-	ignored []ignoredEntry
+	// ignored are entries that the service added to its maps and that are no amounts, by the names that
+	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with.
+	ignored map[string]string
 }
 
-// ignoredEntry is an entry of a map that is no figure.
-type ignoredEntry struct {
-	name string // as of a figure: "payments/x_pay"
-	text string // what the service says there
-}
+func newReported() *reported { return &reported{figures: dayFigures{}, ignored: map[string]string{}} }
 
-// readReport reads what the service says of every day of a span.
-func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
+// readReport reads what the service reports of every day of a span.
+func readReport(sp Span, r answer, lines bool) map[types.Date]*reported {
 	days := map[types.Date]*reported{}
 	for _, day := range sp.Days() {
-		days[day] = &reported{figures: dayFigures{}}
+		days[day] = newReported()
 	}
 	read := (*reported).readDay
-	if st.Def.LinesMayVanish {
+	if lines {
 		read = (*reported).readLine
 	}
-	came := map[types.Date]bool{}
-	for _, raw := range raws {
-		var row struct {
-			Date types.Date `json:"date"`
-		}
-		err := mapping.Unmarshal(raw, &row)
-		day := days[row.Date]
+	seen := map[types.Date]bool{}
+	for i, raw := range r.Rows {
+		date := r.days[i].Date
+		day := days[date]
 		switch {
-		case err != nil || day == nil:
-			misplaced(days, st.Def.LinesMayVanish, row.Date)
-		case came[row.Date] && !st.Def.LinesMayVanish:
+		case day == nil && lines:
+			for _, any := range days {
+				any.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
+			}
+		case day == nil: // a day will be missing
+		case seen[date] && !lines:
 			day.bad = "the service lists the day twice"
 		default:
-			came[row.Date] = true
+			seen[date] = true
 			if bad := read(day, raw); bad != "" {
 				day.bad = bad
 			}
 		}
 	}
 	for date, day := range days {
-		if !st.Def.LinesMayVanish && !came[date] && day.bad == "" {
+		if !lines && !seen[date] && day.bad == "" {
 			day.bad = "the day is missing from the service's answer"
 		}
 	}
@@ -94,9 +90,9 @@ func (st *Totals) readReport(sp Span, raws [][]byte) map[types.Date]*reported {
 
 // reportTotals reports totals of an answer that its days do not add up to, as drift. What
 // cannot be read of a day or of the totals is not compared.
-func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days map[types.Date]*reported) error {
-	stated := &reported{figures: dayFigures{}}
-	if st.Def.LinesMayVanish || stated.readDay(answer.Totals) != "" {
+func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[types.Date]*reported) error {
+	st, stated := b.totals, newReported()
+	if st.Def.LinesMayVanish || stated.readDay(r.Totals) != "" {
 		return nil
 	}
 	sum := dayFigures{}
@@ -114,7 +110,7 @@ func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	if in.Drifted(items, DayKey(sp.From, sp.Location), answer.At); in.Empty() {
+	if in.Drifted(items, DayKey(sp.From, sp.Location), r.Date); in.Empty() {
 		return nil
 	}
 	return st.Writer.Store(ctx, in)
@@ -122,17 +118,6 @@ func (st *Totals) reportTotals(ctx context.Context, sp Span, answer Answer, days
 
 // sumDecimals are more than any amount of the service has.
 const sumDecimals = 10
-
-// misplaced notes a row whose day is none that was asked for. A line of products may
-// then be any day's; a day of totals will be missing.
-func misplaced(days map[types.Date]*reported, lines bool, date types.Date) {
-	if !lines {
-		return
-	}
-	for _, day := range days {
-		day.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
-	}
-}
 
 // readDay adds the figures of a row of /sales/daily; it returns what cannot be
 // compared of it.
@@ -164,7 +149,7 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		name, value := m.name+"/"+key, entries[key]
 		if !slices.Contains(m.known, key) && !isAmount(value) {
-			r.ignored = append(r.ignored, ignoredEntry{name, shortJSON(value)})
+			r.ignored[name] = shortJSON(value)
 			continue
 		}
 		if bad := r.figures.take(name, value); bad != "" {
@@ -174,32 +159,31 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 	return ""
 }
 
-// aside says which figures of the service were not compared; empty for none.
+// aside lists the figures of the service that were not compared; empty for none.
 func (r *reported) aside() string {
 	const most = 5
 	if len(r.ignored) == 0 {
 		return ""
 	}
 	var listed []string
-	for _, e := range r.ignored[:min(most, len(r.ignored))] {
-		listed = append(listed, e.name+" is "+e.text)
+	for _, name := range slices.Sorted(maps.Keys(r.ignored)) {
+		listed = append(listed, name+" is "+r.ignored[name])
 	}
-	more := ""
-	if n := len(r.ignored) - most; n > 0 {
-		more = fmt.Sprintf(", and %d more", n)
+	if n := len(listed) - most; n > 0 {
+		listed = append(listed[:most], fmt.Sprintf("and %d more", n))
 	}
-	return "not compared, being no amount: " + strings.Join(listed, ", ") + more
+	return "not compared, being no amount: " + strings.Join(listed, ", ")
 }
 
 // comparable are the mirror's figures without those that the service gives no amount
-// for: it may have sold under a key whose figure is none (DESIGN R9).
+// for: orders may have been sold under such a key (DESIGN R9).
 func (r *reported) comparable(mirror dayFigures) dayFigures {
 	if len(r.ignored) == 0 {
 		return mirror
 	}
 	rest := maps.Clone(mirror)
-	for _, e := range r.ignored {
-		delete(rest, e.name)
+	for name := range r.ignored {
+		delete(rest, name)
 	}
 	return rest
 }
@@ -207,7 +191,7 @@ func (r *reported) comparable(mirror dayFigures) dayFigures {
 // amountDigits is how many digits before the point a column of money holds.
 const amountDigits = 16
 
-// isAmount is true when a value is money as the column of the map holds it (api.md,
+// isAmount reports whether a value is money as the column of the map holds it (api.md,
 // "Conventions"); what is none is in no column, so the mirror has no such figure.
 func isAmount(value jsontext.Value) bool {
 	var text string
@@ -346,7 +330,7 @@ func lineFigure(name string) (line, figure string) {
 }
 
 // gapHash is a hash of service minus mirror, by figure: figures may move on both sides alike.
-func gapHash(seed maphash.Seed, all []sinks.Difference) (sum uint64) {
+func gapHash(all []sinks.Difference) (sum uint64) {
 	for _, d := range all {
 		sum += maphash.Comparable(seed, [2]string{d.Figure, gapOf(d).RatString()})
 	}
@@ -387,13 +371,13 @@ func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
 	return days, nil
 }
 
-// sumOf hashes what the service says of a day, what is not compared of it included.
-func (r *reported) sumOf(seed maphash.Seed) uint64 {
-	return r.figures.sumOf(seed) ^ maphash.String(seed, r.aside())
+// sumOf hashes what the service reports of a day, what is not compared of it included.
+func (r *reported) sumOf() uint64 {
+	return r.figures.sumOf() ^ maphash.String(seed, r.aside())
 }
 
 // sumOf hashes figures, so that a later change of them is noticed.
-func (f dayFigures) sumOf(seed maphash.Seed) uint64 {
+func (f dayFigures) sumOf() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, name := range slices.Sorted(maps.Keys(f)) {

@@ -2,15 +2,13 @@ package proof
 
 import (
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"strings"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // oneOrder is a row of /sales/daily with one order of 10.00 in cash.
@@ -20,9 +18,17 @@ func oneOrder(day types.Date, edit ...string) string {
 	return strings.NewReplacer(edit...).Replace(row)
 }
 
+// reportOf reads rows of days, or lines of products, as the service gives them.
+func reportOf(sp Span, lines bool, rows ...string) map[types.Date]*reported {
+	var raws [][]byte
+	for _, row := range rows {
+		raws = append(raws, []byte(row))
+	}
+	return readReport(sp, answer{SalesReport: api.SalesReport{Rows: raws}, days: PlaceRows(raws, lines)}, lines)
+}
+
 func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 	const yesterday, today = types.Date("2026-03-28"), types.Date("2026-03-29")
-	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
 	mirror := dayFigures{"orders": "1", "net_sales": "10", "items": "10.0", "payments/cash": "10.00", "by_type/dine_in": "10.00", "by_channel/pos": "10.00"}
 	for name, c := range map[string]struct {
 		rows    []string
@@ -55,11 +61,7 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 		"a null more, and a gap":    {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.01","crypto":null`)}, "", ""},
 		"many more":                 {[]string{oneOrder(yesterday), oneOrder(today, `"pos":"10.00"`, `"pos":"10.00","a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1`)}, sinks.VerdictProven, "by_channel/e is 1, and 2 more"},
 	} {
-		var raws [][]byte
-		for _, row := range c.rows {
-			raws = append(raws, []byte(row))
-		}
-		days := st.readReport(Span{From: yesterday, To: today}, raws)
+		days := reportOf(Span{From: yesterday, To: today}, false, c.rows...)
 		if p := judgeDay(*days[today], mirror, mirror); p.Verdict != c.verdict || !strings.Contains(p.Reason, c.reason) {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -73,14 +75,13 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 // without it, and what else differs is still found.
 func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 	const day = types.Date("2026-03-29")
-	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}}
 	mirror := dayFigures{
 		"orders": "1", "net_sales": "10", "items": "10", "payments/cash": "4.00", "payments/x_pay": "6.00",
 		"by_type/dine_in": "9", "by_type/x_type": "1", "by_channel/pos": "8", "by_channel/x_via": "2",
 	}
 	for _, figure := range []string{`6.00`, `null`, `"6.000"`, `"six"`, `{"amount":"6.00"}`, `["6.00"]`, `true`, `""`, `"99999999999999999.00"`} {
 		row := oneOrder(day, `"cash":"10.00"`, `"cash":"4.00","x_pay":`+figure, `"dine_in":"10.00"`, `"dine_in":"9.00","x_type":`+figure, `"pos":"10.00"`, `"pos":"8.00","x_via":`+figure)
-		service := st.readReport(Span{From: day, To: day}, [][]byte{[]byte(row)})[day]
+		service := reportOf(Span{From: day, To: day}, false, row)[day]
 		if p := judgeDay(*service, nil, mirror); p.Verdict != sinks.VerdictProven || strings.Count(p.Reason, "/x_") != 3 {
 			t.Errorf("%s: %+v", figure, p)
 		}
@@ -94,7 +95,7 @@ func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 		}
 	}
 	// An amount is compared.
-	service := st.readReport(Span{From: day, To: day}, [][]byte{[]byte(oneOrder(day, `"cash":"10.00"`, `"cash":"10.00","x_pay":"6.00"`))})[day]
+	service := reportOf(Span{From: day, To: day}, false, oneOrder(day, `"cash":"10.00"`, `"cash":"10.00","x_pay":"6.00"`))[day]
 	if p := judgeDay(*service, nil, dayFigures{}); len(p.differences) == 0 || p.Verdict != "" {
 		t.Errorf("an amount: %+v", p)
 	}
@@ -102,7 +103,6 @@ func TestAFigureThatIsNoAmountHasNothingToBeComparedWith(t *testing.T) {
 
 func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 	const day = types.Date("2026-03-29")
-	st := &Totals{Stream: &stream.Stream{Def: &registry.Definition{Name: "sales_products", LinesMayVanish: true}}}
 	line := func(edit ...string) string {
 		return strings.NewReplacer(edit...).Replace(`{"date":"2026-03-29","product_id":"42","name":"Mici","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"20.00","line_discounts":"1.00","net":"19.00"}`)
 	}
@@ -130,11 +130,7 @@ func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 		"a line of an odd day":   {[]string{line(), free, line("2026-03-29", "2026-03-01", `"42"`, `"43"`)}, sinks.VerdictUnproven, `"2026-03-01"`, 0},
 		"a line without its day": {[]string{line(), line(`"date":"2026-03-29",`, "")}, sinks.VerdictUnproven, "no day that was asked for", 0},
 	} {
-		var raws [][]byte
-		for _, row := range c.rows {
-			raws = append(raws, []byte(row))
-		}
-		p := judgeDay(*st.readReport(Span{From: day, To: day}, raws)[day], mirror, mirror)
+		p := judgeDay(*reportOf(Span{From: day, To: day}, true, c.rows...)[day], mirror, mirror)
 		if p.Verdict != c.verdict || !strings.Contains(p.Reason, c.reason) || len(p.differences) != c.differences {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -142,7 +138,6 @@ func TestLinesThatCannotBeComparedAreUnproven(t *testing.T) {
 }
 
 func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
-	seed := maphash.MakeSeed()
 	at := func(n string) dayFigures { return dayFigures{"orders": n} }
 	for _, c := range []struct {
 		before, service, after, verdict string
@@ -158,7 +153,7 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 	if p := judgeDay(reported{figures: at("2")}, nil, at("1")); p.Verdict != sinks.VerdictUnsettled {
 		t.Errorf("a day's first orders: %+v", p)
 	}
-	gap := func(service, mirror string) uint64 { return gapHash(seed, differ(at(service), at(mirror))) }
+	gap := func(service, mirror string) uint64 { return gapHash(differ(at(service), at(mirror))) }
 	if gap("12", "10") != gap("15.0", "13") || gap("12", "10") == gap("12", "11") {
 		t.Error("gaps")
 	}
@@ -210,12 +205,11 @@ func TestRoundingOfALineIsExplained(t *testing.T) {
 
 // TestAVerdictOfAnotherReleaseIsCounted as one that proves nothing.
 func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
-	var d days
-	var counts VerdictCounts
-	d.note(DayProof{Day: "2026-03-28", Verdict: "weighed anew"}, &counts)
-	d.note(DayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift}, &counts)
-	d.note(DayProof{Day: "2026-03-29", Verdict: "weighed anew"}, &counts)
-	if want := (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
+	d := days{}
+	d.note(dayProof{Day: "2026-03-28", Verdict: "weighed anew"})
+	d.note(dayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift})
+	d.note(dayProof{Day: "2026-03-29", Verdict: "weighed anew"})
+	if counts, want := d.counts(), (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
 	proof := Of([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}, "2026-03-28", "2026-03-30")
@@ -228,11 +222,11 @@ func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
 func TestRefundsOfSomeReasonsAreCounted(t *testing.T) {
 	byReason := sinks.Figures{"cancelled": "10.00", "deleted": "4.00", "gone": "0.50"}
 	for gap, want := range map[string]bool{"14.50": true, "10.00": true, "0.50": true, "10.5": true, "14.49": false, "9.00": false, "14.51": false, "5.00": false} {
-		if got := addsUp(ratOf(gap), byReason); got != want {
+		if got, _ := addsUp(ratOf(gap), byReason); got != want {
 			t.Errorf("%s: %t", gap, got)
 		}
 	}
-	if addsUp(ratOf("1.00"), nil) {
+	if exactly, perhaps := addsUp(ratOf("1.00"), nil); exactly || perhaps {
 		t.Error("nothing was removed")
 	}
 }

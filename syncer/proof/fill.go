@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -16,12 +16,56 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// backfill is where the walk from today back to the first sale stands.
+// backfill is how far the walk from today back to the first sale has come.
 type backfill struct {
+	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position // that of stored
 	// settled: the end of the backfill has been compared with the first order.
 	settled bool
+	again   uint64 // questions of full resyncs
+}
+
+// restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
+func (b *backfill) restore(cp sinks.Checkpoint) error {
+	var at position
+	err := json.Unmarshal([]byte(cp.Position), &at)
+	if err != nil {
+		at = position{}
+	}
+	b.set(cp, at)
+	return err
+}
+
+// now is the stored checkpoint, and its position.
+func (b *backfill) now() (sinks.Checkpoint, position) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored, b.at
+}
+
+func (b *backfill) set(cp sinks.Checkpoint, at position) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stored, b.at, b.settled = cp, at, false
+}
+
+// asked is how many questions the long walks have asked.
+func (b *backfill) asked() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored.Pages + b.again
+}
+
+// progress is how far back the totals have been asked for; how far they go is known once the first
+// order is.
+func (b *backfill) progress() *status.Progress {
+	cp, at := b.now()
+	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+	if t, err := time.Parse(time.DateOnly, string(at.To)); err == nil {
+		p.Reached = t.AddDate(0, 0, 1)
+	}
+	return p
 }
 
 // position is how far back a stream of totals has been asked for.
@@ -56,18 +100,6 @@ func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
 
-// ReadPosition reads how far back the totals have been asked for.
-func ReadPosition(text string) (position, error) {
-	var p position
-	if text == "" {
-		return p, nil
-	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return position{}, fmt.Errorf("stored position: %w", err)
-	}
-	return p, nil
-}
-
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
 // was not durable. Only so many run at once in a process; the daily totals, of a few rows and
 // ahead of the rest, wait for none. The caller holds Filler.
@@ -95,9 +127,7 @@ func (st *Totals) fill(ctx context.Context) error {
 // fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
-	st.mu.Lock()
-	cp, pos := st.back.stored, st.back.at
-	st.mu.Unlock()
+	cp, pos := st.back.now()
 	if scope := st.scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
 		if err := st.beginFill(ctx, scope); err != nil {
 			return err
@@ -125,10 +155,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 func (st *Totals) beginFill(ctx context.Context, scope []string) error {
 	st.Begins(sinks.WalkTotals)
 	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
-		st.mu.Lock()
-		clear(st.written)
-		st.back.settled = false
-		st.mu.Unlock()
+		st.written.forgetAll()
 		if slices.Contains(scope, "") {
 			return nil
 		}
@@ -166,7 +193,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 	}
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	for key := range st.Writer.Quarantined() {
-		if ofAll(key) { // they do not come again
+		if ofAll(key) { // it does not come again
 			in.Release(key)
 		}
 	}
@@ -181,16 +208,20 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
-	in, answer, err := st.askTotals(ctx, st.fillLane(), sp)
-	pos.Requests += answer.requests
+	lane := st.Source.Lanes.Backfill
+	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 { // the forecasts of the other backfills wait for it
+		lane = st.Source.Lanes.Reconcile
+	}
+	in, r, err := st.askTotals(ctx, lane, sp)
+	pos.Requests += r.requests
 	if err != nil {
 		return err
 	}
 	cp.Pages++
 	brought := false
-	for _, r := range answer.days {
-		pos.count(sp, r)
-		brought = brought || st.Def.LinesMayVanish || !r.Empty()
+	for _, day := range r.days {
+		pos.count(sp, day)
+		brought = brought || st.Def.LinesMayVanish || !day.Empty()
 	}
 	if !brought {
 		in.CountPage()
@@ -198,18 +229,9 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	}
 	pos.Empty = 0
 	if !in.Empty() {
-		cp.Rows += uint64(len(answer.days))
+		cp.Rows += uint64(len(r.days))
 	}
 	return st.storeUnlessEmpty(ctx, in)
-}
-
-// fillLane is the lane of the backfill. The days that tell how many orders there are go ahead
-// of the other backfills, whose forecast waits for them.
-func (st *Totals) fillLane() *api.Client {
-	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 {
-		return st.Source.Lanes.Reconcile
-	}
-	return st.Source.Lanes.Backfill
 }
 
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies
@@ -218,7 +240,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if pos.To, err = calendar.AddDays(from, -1); err != nil {
 		return err
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := st.shared.firstSale(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,9 +260,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 		return err
 	}
-	st.mu.Lock()
-	st.back.stored, st.back.at = cp, pos
-	st.mu.Unlock()
+	st.back.set(cp, pos)
 	if cp.Done {
 		st.LogDone("backfill done", cp, "requests", pos.Requests)
 	}
@@ -250,47 +270,34 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 // reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
 // has shown that there are older ones. It asks once in a process.
 func (st *Totals) reopen(ctx context.Context) error {
-	st.mu.Lock()
-	ended := st.back.stored.Done && !st.back.settled
-	st.mu.Unlock()
+	b := &st.back
+	b.mu.Lock()
+	ended := b.stored.Done && !b.settled
+	b.mu.Unlock()
 	if !ended {
 		return nil
 	}
-	first, known, err := st.firstSale(ctx)
+	first, known, err := st.shared.firstSale(ctx)
 	if err != nil || !known {
 		return err
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.back.settled = true
-	if st.back.at.To >= max(first, FirstDay) {
-		st.back.stored.Done = false
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.settled = true
+	if b.at.To >= max(first, FirstDay) {
+		b.stored.Done = false
 	}
 	return nil
 }
 
 // firstSale is the day of the first mirrored order, known once the orders' backfill has ended.
 // A restaurant without orders has no day to go back to.
-func (st *Totals) firstSale(ctx context.Context) (day types.Date, known bool, err error) {
-	orders := st.shared.Orders
-	if orders.Off() || !orders.Filled() {
+func (d *Shared) firstSale(ctx context.Context) (day types.Date, known bool, err error) {
+	if d.Orders.Off() || !d.Orders.Filled() {
 		return "", false, nil
 	}
-	if day, err = st.shared.firstDay(ctx); day == "" {
+	if day, err = d.firstDay(ctx); day == "" {
 		day = "9999-12-31"
 	}
 	return day, err == nil, err
-}
-
-// backProgress is how far back the daily totals have been asked for; how far they go is known
-// once the first order is.
-func (st *Totals) backProgress() *status.Progress {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	cp := st.back.stored
-	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
-	if t, err := time.Parse(time.DateOnly, string(st.back.at.To)); err == nil {
-		p.Reached = t.AddDate(0, 0, 1)
-	}
-	return p
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -39,25 +40,33 @@ type heal struct {
 	rows   *mapping.Comparer
 	day    types.Date
 	first  uint64   // rows below it were not shown
-	ids    []string // of orders that were not what the service says, up to mostIDs
+	ids    []string // of orders that were not as the service has them, up to mostIDs
 	run    sinks.Run
 }
 
-// fetched is when the orders of a day were fetched last, and those of them that were wrong.
+// healings are the days of a source whose orders were fetched anew.
+type healings struct {
+	stream.Slot                        // one second look, and the healing after it, at a time; it guards what follows
+	days        map[types.Date]fetched // within a day
+}
+
+// fetched is what fetching the orders of a day has shown.
 type fetched struct {
-	at  time.Time // by this machine's steady clock
-	ids []string
+	IDs      []string  // of the orders that were not as the service has them, up to mostIDs
+	asked    []string  // removed orders that were asked for
+	requests uint64    // it took
+	at       time.Time // it ended, by this machine's steady clock
 }
 
 // wrong returns the orders of a day that were wrong when it was fetched. Where none was, it returns
 // those of the days that were fetched since first: one that had moved is right by the time its own
-// day is fetched. The caller holds healing.
-func (d *Shared) wrong(day types.Date, first time.Time) []string {
-	ids := d.fetched[day].ids
+// day is fetched.
+func (h *healings) wrong(day types.Date, first time.Time) []string {
+	ids := h.days[day].IDs
 	if len(ids) == 0 {
-		for _, f := range d.fetched {
+		for _, f := range h.days {
 			if f.at.After(first) {
-				ids = append(ids, f.ids...)
+				ids = append(ids, f.IDs...)
 			}
 		}
 	}
@@ -67,15 +76,15 @@ func (d *Shared) wrong(day types.Date, first time.Time) []string {
 
 // FetchDay writes the orders of a day again, and removes those that the service does not have any
 // more. It walks what has changed since the day began, unless that is too much, and asks for removed
-// orders, too, which live again when the service has them. It returns the orders that were not what
-// the service says, the removed ones that it asked for, and how many requests it took.
-func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string) (ids, asked []string, requests uint64, err error) {
-	s := st.Source
+// orders, too, which live again when the service has them.
+func (d *Shared) FetchDay(ctx context.Context, day types.Date, removed []string) (fetched, error) {
+	s, orders := d.source, d.Orders
 	h := &heal{
-		orders: st.shared.Orders, rows: st.shared.Orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
+		orders: orders, rows: orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
-	err = h.walk(ctx, api.ListQuery{From: day, To: day}, mostPages)
+	var asked []string
+	err := h.walk(ctx, api.ListQuery{From: day, To: day}, mostPages)
 	if err == nil {
 		err = h.vanished(ctx)
 	}
@@ -85,7 +94,7 @@ func (st *Totals) FetchDay(ctx context.Context, day types.Date, removed []string
 		}
 	}
 	h.ended(ctx, err)
-	return h.ids, asked, h.run.Requests, err
+	return fetched{h.ids, asked, h.run.Requests, time.Now()}, err
 }
 
 // walkChanges writes again what has changed since the day began: an order that has a refund of the
@@ -201,7 +210,7 @@ func (h *heal) stored(ctx context.Context, ids []string) (map[string]*sinks.Stor
 	return rows, nil
 }
 
-// changed reports whether what is stored is not what the service says.
+// changed reports whether a row is stored otherwise than the service has it.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	_, tombstone := h.rows.Read(raw)
 	switch {
@@ -257,7 +266,7 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 		return err
 	case reason != "" && removed: // as the mirror has it
 	case reason == write.ReasonGone && r.Location != "" && !slices.Contains(s.Usable(s.Identity()), r.Location):
-		// The key has lost the location, so that 404 says nothing: it is the sweep's, with its guard.
+		// The key has lost the location, so that 404 proves nothing: it is left to the sweep, with its guard.
 	case reason != "":
 		if st.Writer.MaybeQuarantined(r.ID) {
 			in.Release(r.ID)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -50,7 +51,7 @@ func (r DayRow) Empty() bool {
 }
 
 // PlaceRows reads what places each row, of days of totals or of lines of products. A row
-// that cannot be read whole is placed by its date alone; the mapping says what is wrong
+// that cannot be read whole is placed by its date alone; the mapping reports what is wrong
 // with it.
 func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	rows := make([]DayRow, len(raws))
@@ -69,45 +70,67 @@ func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	return rows
 }
 
-// changedDays hashes each day of the span, its rows in any order, and returns the days that
-// differ from what was stored last. A day whose lines have all vanished has changed too.
-func (st *Totals) changedDays(sp Span, r Answer) map[types.Date]uint64 {
+// dayHashes are the days' rows as they were last written, hashed.
+type dayHashes struct {
+	mu  sync.Mutex
+	day map[string]uint64 // by DayKey
+}
+
+// changed hashes each day of the span, its rows in any order, and returns the days that differ
+// from what was stored last. A day whose lines have all vanished has changed too.
+func (h *dayHashes) changed(sp Span, r answer) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
 	}
 	for i, raw := range r.Rows {
-		sums[r.days[i].Date] += maphash.Bytes(st.seed, raw) | 1
+		sums[r.days[i].Date] += maphash.Bytes(seed, raw) | 1
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
-		old, known := st.written[DayKey(day, sp.Location)]
+		old, known := h.day[DayKey(day, sp.Location)]
 		return known && old == sum
 	})
 	return sums
 }
 
-// rememberDays notes what has been stored of the days that had changed. Rows of
-// days that were not asked for are in quarantine.
-func (st *Totals) rememberDays(sp Span, changed map[types.Date]uint64) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+// remember notes what has been stored of the days that had changed. Rows of days that were not
+// asked for are in quarantine.
+func (h *dayHashes) remember(sp Span, changed map[types.Date]uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for day, sum := range changed {
 		if sp.Covers(day) {
-			st.written[DayKey(day, sp.Location)] = sum
+			h.day[DayKey(day, sp.Location)] = sum
 		}
 	}
 }
 
+// forget has the days of a span written again.
+func (h *dayHashes) forget(sp Span) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, day := range sp.Days() {
+		delete(h.day, DayKey(day, sp.Location))
+	}
+}
+
+// forgetAll has every day written again.
+func (h *dayHashes) forgetAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.day)
+}
+
 // readLines maps the rows of changed days; it returns their ids.
-func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64) map[string]bool {
+func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[types.Date]uint64) map[string]bool {
 	m := st.Def.Plan.NewMapper()
 	first := st.Source.Versions.Take(len(r.Rows))
 	present := map[string]bool{}
 	for i, raw := range r.Rows {
 		row, id := r.days[i], ""
-		// A row that cannot be told from others has no id: no good row will take its place.
+		// A row that cannot be distinguished from others has no id: no good row will take its place.
 		if _, err := time.Parse(time.DateOnly, string(row.Date)); err == nil && (!row.Unplaced || !st.Def.LinesMayVanish) {
 			id = st.LineID(row, sp.Location)
 		}
@@ -117,11 +140,11 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r Answer, changed map[typ
 		}
 		if !sp.Covers(row.Date) {
 			// Without an id, so that the proper row of the day is not taken for this one.
-			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.At)
+			in.Quarantine("", "date", fmt.Sprintf("%q is not a day from %s to %s, which were asked for", row.Date, sp.From, sp.To), "it is not a day that was asked for", raw, first+uint64(i), r.Date)
 			continue
 		}
 		present[id] = true
-		in.Row(m, raw, first+uint64(i), r.At, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
+		in.Row(m, raw, first+uint64(i), r.Date, write.RowContext{ID: id, Columns: st.Def.Columns(sp.Location)})
 	}
 	return present
 }
@@ -190,7 +213,7 @@ func shortened(name string) string {
 
 // removeLines adds tombstones for the lines of a location that vanished from the changed days of a
 // span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
-func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r Answer, changed map[types.Date]uint64, present map[string]bool) error {
+func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, changed map[types.Date]uint64, present map[string]bool) error {
 	changed = maps.Clone(changed)
 	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool { return !sp.Covers(day) })
 	for _, row := range r.days {
@@ -206,7 +229,7 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 		for _, row := range live {
 			day, of := st.LocationOf(row.ID)
 			if _, ok := changed[day]; ok && of == sp.Location && !present[row.ID] {
-				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.At)
+				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -20,21 +19,23 @@ import (
 
 // Pass is one pass of some sources.
 type Pass struct {
+	request   Request
+	startedAt time.Time
+	sources   []*sourcePass
+}
+
+// sourcePass is the pass of one source.
+type sourcePass struct {
 	request Request
 
 	mu        sync.Mutex
-	startedAt time.Time
-	sources   []*passOf
-}
-
-// passOf is the pass of one source. The mu of the pass guards it.
-type passOf struct {
-	shared  *Shared
-	report  SourceReport
-	asking  asking
-	healing stream.Pace // how fast days are healed
-	waiting *list.List  // whose backfill, or full resync, is waited for; nil for none
-	days    days
+	shared    *Shared
+	report    SourceReport
+	asking    asking
+	healing   stream.Pace // how fast days are healed
+	waiting   bool        // for the backfill, or a full resync, of the orders
+	days      days
+	locations map[string]bool // locations that have verdicts of their own
 }
 
 // NewPass begins a pass of no sources yet.
@@ -42,50 +43,24 @@ func NewPass(r Request) *Pass { return &Pass{request: r, startedAt: time.Now()} 
 
 // Add adds a source to the pass, before that begins.
 func (p *Pass) Add(d *Shared) {
-	p.sources = append(p.sources, &passOf{shared: d, report: SourceReport{Source: d.source.Name}})
+	p.sources = append(p.sources, &sourcePass{
+		request: p.request, shared: d, report: SourceReport{Source: d.source.Name}, days: days{}, locations: map[string]bool{},
+	})
 }
 
 // Snapshot is the report so far.
 func (p *Pass) Snapshot() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	r := Report{StartedAt: p.startedAt, FinishedAt: time.Now()}
-	for _, o := range p.sources {
-		s := o.report
-		s.Open = slices.Clone(s.Open) // the pass goes on sorting its own
-		s.ExpectedLeft = o.expect()
-		if o.waiting != nil {
-			s.Backfill = o.waiting.Progress()
-		}
-		r.Sources = append(r.Sources, s)
+	for _, s := range p.sources {
+		r.Sources = append(r.Sources, s.snapshot())
 	}
 	return r
 }
 
-// expect is how long a source's questions, or healings, will take.
-func (o *passOf) expect() status.Seconds {
-	r := &o.report
-	if r.HealedDays < r.ToHeal {
-		return status.Seconds(o.healing.Left(uint64(r.ToHeal - r.HealedDays)))
-	}
-	left := o.asking.expect(o.shared.source.Lanes)
-	if left > 0 && r.Asked == r.Steps {
-		left += max(time.Until(r.SettlesAt), 0)
-	}
-	return status.Seconds(left)
-}
-
-// change changes what is known of a source.
-func (p *Pass) change(o *passOf, change func(*SourceReport)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change(&o.report)
-}
-
 // Ended notes how the pass of a source came to its end.
 func (p *Pass) Ended(i int, state string, err error) {
-	o := p.sources[i]
-	p.change(o, func(r *SourceReport) { r.State, r.Err, o.asking.left = state, status.FailureIn(state, err), 0 })
+	s := p.sources[i]
+	s.change(func(r *SourceReport) { r.State, r.Err, s.asking.left = state, status.FailureIn(state, err), 0 })
 }
 
 // Source asks for all days of every totals stream of a source, the newest first, and then
@@ -93,18 +68,60 @@ func (p *Pass) Ended(i int, state string, err error) {
 // owed: it makes that, or waits for the one that a daemon makes.
 // d are the days of the source as it is served now.
 func (p *Pass) Source(ctx context.Context, i int, d *Shared) error {
-	o := p.sources[i]
-	p.change(o, func(*SourceReport) { o.shared = d })
+	s := p.sources[i]
+	s.change(func(*SourceReport) { s.shared = d })
+	return s.run(ctx, d)
+}
+
+func (s *sourcePass) snapshot() SourceReport {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.report
+	r.Open = slices.Clone(r.Open) // the pass goes on sorting its own
+	r.ExpectedLeft = s.expect()
+	r.Days, r.Locations = s.days.counts(), len(s.locations)
+	if s.waiting {
+		r.Backfill = s.shared.Orders.Progress()
+	}
+	return r
+}
+
+// expect is how long the questions, or healings, will take. The caller holds mu.
+func (s *sourcePass) expect() status.Seconds {
+	r := &s.report
+	if r.HealedDays < r.ToHeal {
+		return status.Seconds(s.healing.Left(uint64(r.ToHeal - r.HealedDays)))
+	}
+	left := s.asking.expect(s.shared.source.Lanes)
+	if left > 0 && r.Asked == r.Steps {
+		left += max(time.Until(r.SettlesAt), 0)
+	}
+	return status.Seconds(left)
+}
+
+// change changes what is known of the source.
+func (s *sourcePass) change(change func(*SourceReport)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.report)
+}
+
+func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 	on := d.On()
 	if len(on) == 0 {
-		return o.shared.noTotals()
+		return d.noTotals()
 	}
-	o.shared.pass(1)
-	defer o.shared.pass(-1)
-	if err := p.waitComparable(ctx, o, on[0]); err != nil {
+	d.passes.Add(1)
+	defer d.passes.Add(-1)
+	if d.notComparable() != nil && !d.Orders.Off() {
+		if err := s.wait(ctx, d, "the backfill"); err != nil {
+			return err
+		}
+	}
+	if err := d.notComparable(); err != nil {
 		return err
 	}
-	days, err := p.wanted(ctx, o.shared)
+	days, err := s.wanted(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -112,83 +129,62 @@ func (p *Pass) Source(ctx context.Context, i int, d *Shared) error {
 		return fmt.Errorf("there is nothing to compare yet from %s on: the restaurant's day is %s", days.From, days.To)
 	}
 	asks := questions(on, days)
-	p.change(o, func(r *SourceReport) {
-		r.From, r.To, r.Steps, o.asking = string(days.From), string(days.To), len(asks), askingFor(len(asks))
+	s.change(func(r *SourceReport) {
+		r.From, r.To, r.Steps, s.asking = string(days.From), string(days.To), len(asks), askingFor(len(asks))
 	})
-	differ := map[*Totals][]DayProof{}
+	differ := make([][]dayProof, len(on))
 	var errs []error
 	for _, q := range asks {
-		found, err := p.ask(ctx, o, q)
-		differ[q.totals] = append(differ[q.totals], found...)
-		p.change(o, func(r *SourceReport) { r.Suspects = daysOf(allOf(on, differ)) })
+		st := on[q.of]
+		found, err := s.ask(ctx, st, q.span)
+		differ[q.of] = append(differ[q.of], found...)
+		s.change(func(r *SourceReport) { r.Suspects = daysOf(slices.Concat(differ...)) })
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", q.totals.Def.Name, q.span.From, q.span.To, err))
+			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", st.Def.Name, q.span.From, q.span.To, err))
 			if !refuses(cmp.Or(q.span.Location, "all"), err) {
 				break
 			}
 		}
 	}
-	p.change(o, func(*SourceReport) { o.asking.left = len(spansCovering(allOf(on, differ))) })
-	return errors.Join(append(errs, p.settleAll(ctx, o, on, differ))...)
+	s.change(func(*SourceReport) { s.asking.left = len(spansCovering(slices.Concat(differ...))) })
+	return errors.Join(append(errs, s.settleAll(ctx, d, on, differ))...)
 }
 
 // settleAll looks again at the days that differed, and once more after the full resync that they owe.
-func (p *Pass) settleAll(ctx context.Context, o *passOf, on []*Totals, differ map[*Totals][]DayProof) error {
-	var errs []error
-	left := map[*Totals][]DayProof{}
-	for _, st := range on {
-		still, err := p.settle(ctx, o, st, differ[st], p.request.Heal)
-		left[st], errs = still, append(errs, err)
+func (s *sourcePass) settleAll(ctx context.Context, d *Shared, on []*Totals, differ [][]dayProof) error {
+	errs := make([]error, len(on), 2*len(on)+1)
+	for i, st := range on {
+		differ[i], errs[i] = s.settle(ctx, st, differ[i], s.request.Heal)
 	}
-	if p.request.Heal && len(allOf(on, left)) > 0 && o.shared.walkedWhole() {
-		if err := p.wait(ctx, o, "the full resync that the orders owe"); err != nil {
-			errs = append(errs, err)
-		} else {
-			for _, st := range on {
-				still, err := p.afterResync(ctx, o, st, left[st])
-				left[st], errs = still, append(errs, err)
+	if s.request.Heal && len(slices.Concat(differ...)) > 0 && d.walkedWhole() {
+		err := s.wait(ctx, d, "the full resync that the orders owe")
+		errs = append(errs, err)
+		for i, st := range on {
+			if err == nil && len(differ[i]) > 0 {
+				var failed error
+				differ[i], failed = s.afterResync(ctx, st, differ[i])
+				errs = append(errs, failed)
 			}
 		}
 	}
-	for _, st := range on {
-		p.count(o, st, left[st])
+	for i, st := range on {
+		s.count(st, differ[i])
 	}
 	return errors.Join(errs...)
 }
 
-func allOf(on []*Totals, by map[*Totals][]DayProof) (all []DayProof) {
-	for _, st := range on {
-		all = append(all, by[st]...)
-	}
-	return all
-}
-
-// waitComparable waits for the backfill of the orders, that of locations which were
-// gained included, or makes it when nobody else does.
-func (p *Pass) waitComparable(ctx context.Context, o *passOf, st *Totals) error {
-	orders := st.shared.Orders
-	if orders.Off() || st.NotComparable() == nil {
-		return st.NotComparable()
-	}
-	if err := p.wait(ctx, o, "the backfill"); err != nil {
-		return err
-	}
-	return st.NotComparable()
-}
-
-// wait waits for a long walk of the orders, or makes it when nobody else does.
-func (p *Pass) wait(ctx context.Context, o *passOf, what string) error {
-	orders := o.shared.Orders
-	p.change(o, func(*SourceReport) { o.waiting = orders })
-	defer p.change(o, func(*SourceReport) { o.waiting = nil })
-	o.shared.source.Log.Info("waiting for "+what+", to compare after it", "stream", registry.Orders)
-	if err := orders.Exclusive(ctx, orders.Filler, orders.Fill); err != nil {
+// wait waits for a long walk of the orders that is under way, or makes it.
+func (s *sourcePass) wait(ctx context.Context, d *Shared, what string) error {
+	s.change(func(*SourceReport) { s.waiting = true })
+	defer s.change(func(*SourceReport) { s.waiting = false })
+	d.source.Log.Info("waiting for "+what+", to compare after it", "stream", registry.Orders)
+	if err := d.Orders.Exclusive(ctx, d.Orders.Filler, d.Orders.Fill); err != nil {
 		return fmt.Errorf("%s of %s: %w", what, registry.Orders, err)
 	}
 	return nil
 }
 
-// noTotals is the error that says why no stream of totals is on.
+// noTotals is why no stream of totals is on.
 func (d *Shared) noTotals() error {
 	st := d.Daily()
 	if scopes := d.source.Identity().Scopes; st.Configured() && !st.Def.Allowed(scopes) {
@@ -198,8 +194,8 @@ func (d *Shared) noTotals() error {
 }
 
 // wanted is the range of the request.
-func (p *Pass) wanted(ctx context.Context, d *Shared) (Span, error) {
-	sp := Span{From: types.Date(p.request.From), To: types.Date(p.request.To)}
+func (s *sourcePass) wanted(ctx context.Context, d *Shared) (Span, error) {
+	sp := Span{From: types.Date(s.request.From), To: types.Date(s.request.To)}
 	today := d.today()
 	if sp.To == "" || sp.To > today {
 		sp.To = today
@@ -211,13 +207,9 @@ func (p *Pass) wanted(ctx context.Context, d *Shared) (Span, error) {
 	if err != nil {
 		return sp, err
 	}
-	st := d.Daily()
-	st.mu.Lock()
-	reported := st.back.at.First // the mirror may have lost its rows of that day
-	st.mu.Unlock()
 	sp.From = first
-	if reported != "" && (first == "" || reported < first) {
-		sp.From = reported
+	if _, at := d.Daily().back.now(); at.First != "" && (first == "" || at.First < first) {
+		sp.From = at.First // the mirror may have lost its rows of that day
 	}
 	if sp.From == "" || sp.From > sp.To {
 		sp.From = sp.To
@@ -225,21 +217,20 @@ func (p *Pass) wanted(ctx context.Context, d *Shared) (Span, error) {
 	return sp, nil
 }
 
-// question is a range of days of one stream.
+// question is a range of days of one of the streams.
 type question struct {
-	totals *Totals
-	span   Span
+	of   int
+	span Span
 }
 
 // questions cut the days into what the service answers at once, the newest first.
-func questions(on []*Totals, days Span) []question {
-	var all []question
+func questions(on []*Totals, days Span) (all []question) {
 	cut := ranges(days)
 	slices.Reverse(cut)
 	for _, sp := range cut {
-		for _, st := range on {
+		for i, st := range on {
 			for _, l := range st.deepLocations() {
-				all = append(all, question{st, Span{From: sp.From, To: sp.To, Location: l}})
+				all = append(all, question{i, Span{sp.From, sp.To, l}})
 			}
 		}
 	}
@@ -247,35 +238,28 @@ func questions(on []*Totals, days Span) []question {
 }
 
 // ask asks one question; it returns the days that differ, or have moved.
-func (p *Pass) ask(ctx context.Context, o *passOf, q question) ([]DayProof, error) {
-	if err := q.totals.readVerdicts(ctx, q.span.From, q.span.To); err != nil {
+func (s *sourcePass) ask(ctx context.Context, st *Totals, sp Span) ([]dayProof, error) {
+	if err := st.verdicts.restore(ctx, sp.From, sp.To); err != nil {
 		return nil, err
 	}
-	found, err := q.totals.look(ctx, []Span{q.span}, true)
-	var again, settled []DayProof
-	for _, f := range found {
-		if f.differs() || f.Verdict == sinks.VerdictUnsettled {
-			again = append(again, f)
-		} else {
-			settled = append(settled, f)
-		}
-	}
-	_, unsettled := q.totals.conclude(ctx, again)
-	settled, stored := q.totals.conclude(ctx, settled)
-	p.change(o, func(r *SourceReport) {
+	found, err := st.compare(ctx, []Span{sp}, true)
+	again, settled := apart(found, func(f dayProof) bool { return f.differs() || f.Verdict == sinks.VerdictUnsettled })
+	_, unsettled := st.verdicts.conclude(ctx, again)
+	settled, stored := st.verdicts.conclude(ctx, settled)
+	s.change(func(r *SourceReport) {
 		r.Asked++
-		o.asking.answered()
+		s.asking.answered()
 		if len(again) > 0 {
-			r.SettlesAt = time.Now().Add(q.totals.Source.SettleAfter)
+			r.SettlesAt = time.Now().Add(st.Source.SettleAfter)
 		}
 	})
-	p.count(o, q.totals, settled)
+	s.count(st, settled)
 	return again, errors.Join(err, unsettled, stored)
 }
 
 // settle looks at the days of a stream again that differed. It returns those that differ still,
 // whose verdicts are stored, and not counted yet.
-func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []DayProof, heal bool) ([]DayProof, error) {
+func (s *sourcePass) settle(ctx context.Context, st *Totals, differed []dayProof, fetch bool) ([]dayProof, error) {
 	if len(differed) == 0 {
 		return nil, nil
 	}
@@ -283,46 +267,44 @@ func (p *Pass) settle(ctx context.Context, o *passOf, st *Totals, differed []Day
 		return differed, err
 	}
 	defer st.Settling.Release()
-	left, err := st.settle(ctx, differed, heal, func(found []DayProof, toHeal int) {
-		p.change(o, func(r *SourceReport) {
+	c := recheck{totals: st, fetch: fetch, heal: s.request.Heal, report: func(found []dayProof, toHeal int) {
+		s.change(func(r *SourceReport) {
 			if r.ToHeal == 0 {
-				r.ToHeal, o.healing, o.asking.left = toHeal, stream.Pace{}, 0
+				r.ToHeal, s.healing, s.asking.left = toHeal, stream.Pace{}, 0
 			}
 			r.HealedDays = r.ToHeal - toHeal
-			o.healing.Page(time.Now())
+			s.healing.Page(time.Now())
 		})
-		p.count(o, st, found)
-	})
-	p.change(o, func(r *SourceReport) { r.ToHeal, r.HealedDays = 0, 0 })
-	left, stored := st.leave(ctx, left, p.request.Heal)
-	return left, errors.Join(err, stored)
+		s.count(st, found)
+	}}
+	defer s.change(func(r *SourceReport) { r.ToHeal, r.HealedDays = 0, 0 })
+	return c.run(ctx, differed)
 }
 
 // afterResync compares days again that differed before a full resync of the orders. It returns those
 // that differ still.
-func (p *Pass) afterResync(ctx context.Context, o *passOf, st *Totals, differed []DayProof) ([]DayProof, error) {
-	if len(differed) == 0 {
-		return nil, nil
-	}
+func (s *sourcePass) afterResync(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
 	found, failed := st.lookAfter(ctx, differed)
-	settled, differ := split(found)
-	settled, err := st.conclude(ctx, settled)
-	p.count(o, st, settled)
-	left, settling := p.settle(ctx, o, st, differ, false)
+	differ, settled := apart(found, dayProof.differs)
+	settled, err := st.verdicts.conclude(ctx, settled)
+	s.count(st, settled)
+	left, settling := s.settle(ctx, st, differ, false)
 	return left, errors.Join(failed, err, settling)
 }
 
 // count takes verdicts into the report.
-func (p *Pass) count(o *passOf, st *Totals, found []DayProof) {
-	p.change(o, func(r *SourceReport) {
+func (s *sourcePass) count(st *Totals, found []dayProof) {
+	s.change(func(r *SourceReport) {
 		for _, f := range found {
 			*r.of(f.Verdict)++
-			o.days.note(f, &r.Days)
+			s.days.note(f)
+			if f.Location != "" {
+				s.locations[f.Location] = true
+			}
 			if f.Verdict != sinks.VerdictProven && len(r.Open) < mostOpen {
-				r.Open = append(r.Open, st.verdictOf(f))
+				r.Open = append(r.Open, st.verdicts.verdictOf(f))
 			}
 		}
-		r.Locations = len(o.days.locations)
 		slices.SortStableFunc(r.Open, func(a, b sinks.Verdict) int { return cmp.Compare(a.Day, b.Day) })
 	})
 }

@@ -82,33 +82,22 @@ func (d *VerdictCounts) of(verdict string) *uint64 {
 // worse are the verdicts, from the best to the worst.
 var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictExplained, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
 
-// days are what is known of the days of a source.
-type days struct {
-	worst     map[types.Date]int // of the verdicts in worse
-	locations map[string]bool
-}
+// days are the worst verdicts about the days of a source, by their ranks in worse.
+type days map[types.Date]int
 
-// note takes a verdict in, and counts its day by it.
-func (d *days) note(p DayProof, counts *VerdictCounts) {
-	if d.worst == nil {
-		d.worst, d.locations = map[types.Date]int{}, map[string]bool{}
-	}
-	if p.Location != "" {
-		d.locations[p.Location] = true
-	}
+func (d days) note(p dayProof) {
 	rank := slices.Index(worse, p.Verdict)
 	if rank < 0 {
 		rank = slices.Index(worse, sinks.VerdictUnproven)
 	}
-	before, known := d.worst[p.Day]
-	if known && before >= rank {
-		return
+	d[p.Day] = max(d[p.Day], rank)
+}
+
+func (d days) counts() (counts VerdictCounts) {
+	for _, rank := range d {
+		*counts.of(worse[rank])++
 	}
-	if known {
-		*counts.of(worse[before])--
-	}
-	d.worst[p.Day] = rank
-	*counts.of(p.Verdict)++
+	return counts
 }
 
 // SourceReport is the reconciliation of one source. Its counts are of verdicts: one

@@ -2,12 +2,11 @@ package proof
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
@@ -19,36 +18,31 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Totals is a stream of the service's own totals, and what is proven by it.
+// Totals is a stream of the service's own totals: it asks for days, stores them, and proves days of
+// the orders by them.
 type Totals struct {
 	*stream.Stream
 	shared *Shared
-	seed   maphash.Seed // tells rows apart, and figures
 
 	recent   stream.Slot // one turn of yesterday and today at a time, up to its second look
-	deep     stream.Slot // one deep run at a time
 	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
 
-	mu       sync.Mutex // guards what follows
 	back     backfill
-	written  map[string]uint64   // by DayKey: the day's rows as they were last written, hashed
-	again    uint64              // questions of full resyncs
-	verdicts map[string]standing // by DayKey
-	read     bool                // the verdicts about the last days that are stored were read
-	lastDeep time.Time           // when the last deep run began that came to its end
-	compared compared            // what that one compared
-	repeatAt time.Time           // when a deep run is to come before its turn, zero for never
-	repeats  compared            // what that one is to compare: another is owed when it is another by now
-	cutSince time.Time           // since when its days that differ could not be looked at again
-	running  *deepRun            // the one under way, nil when there is none
+	written  dayHashes
+	verdicts *verdicts
+	deep     deepRuns
 }
+
+// seed is of the hashes that this process remembers, of rows and of figures.
+var seed = maphash.MakeSeed()
 
 // New makes a stream of totals of which nothing is stored, beside the source's others.
 func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
+	common := stream.NewStream(o, def)
 	st := &Totals{
-		Stream: stream.NewStream(o, def), shared: shared, seed: maphash.MakeSeed(),
-		recent: stream.NewSlot(), deep: stream.NewSlot(), Settling: stream.NewSlot(),
-		written: map[string]uint64{}, verdicts: map[string]standing{},
+		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(),
+		written: dayHashes{day: map[string]uint64{}}, deep: deepRuns{Slot: stream.NewSlot()},
+		verdicts: &verdicts{stream: common, shared: shared, last: map[string]lastVerdict{}},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
 	shared.streams = append(shared.streams, st)
@@ -58,22 +52,15 @@ func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 // Restore takes over what the sink has stored about the totals, and the last deep run.
 func (st *Totals) Restore(state sinks.State) {
 	st.RestoreStream(state)
-	st.mu.Lock()
-	defer st.mu.Unlock()
 	for _, cp := range state.Checkpoints {
 		switch {
 		case cp.Stream != st.Def.Name:
 		case cp.Walk == sinks.WalkTotals:
-			pos, err := ReadPosition(cp.Position)
-			if err != nil {
+			if err := st.back.restore(cp); err != nil {
 				st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
 			}
-			st.back.stored, st.back.at = cp, pos
 		case cp.Walk == sinks.WalkDeep:
-			st.lastDeep = cp.StartedAt
-			if json.Unmarshal([]byte(cp.Position), &st.compared) != nil {
-				st.compared = compared{} // the next one stores it
-			}
+			st.deep.restore(cp)
 		}
 	}
 }
@@ -88,9 +75,6 @@ func (st *Totals) WantedLocations(key stream.Identity) []string {
 	return st.Stream.WantedLocations(key)
 }
 
-// Follow has the totals asked for in the locations that the key lets them.
-func (st *Totals) Follow(key stream.Identity) { st.AskFor(st.WantedLocations(key)) }
-
 // scope returns everything that the totals depend on: the locations that are asked for, the
 // empty one for all of them together, and then those that they are.
 func (st *Totals) scope() []string {
@@ -102,14 +86,7 @@ func (st *Totals) scope() []string {
 	return slices.Compact(asked)
 }
 
-// NotAskedFor reports whether the location is all of them together (""), and the totals are
-// asked for by location.
-func (st *Totals) NotAskedFor(location string) bool {
-	return location == "" && !slices.Contains(st.Asked(), "")
-}
-
-// deepLocations are the locations asked for, and each location where the stream tells them
-// apart.
+// deepLocations are the locations asked for, and each location where the stream has them.
 func (st *Totals) deepLocations() []string {
 	locations := st.Asked()
 	if st.Def.PerLocation && slices.Contains(locations, "") {
@@ -127,10 +104,8 @@ func (st *Totals) closed(location string, err error) bool {
 // Complete reports whether the backfill has reached its end, of what the totals are asked for
 // now. Other locations than those that were asked for begin it anew.
 func (st *Totals) Complete() bool {
-	scope := st.scope()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.back.stored.Done && slices.Equal(st.back.at.Scope, scope)
+	cp, at := st.back.now()
+	return cp.Done && slices.Equal(at.Scope, st.scope())
 }
 
 // Well implements [stream.Kind].
@@ -171,21 +146,14 @@ func (st *Totals) long(ctx context.Context) error {
 // done.
 func (st *Totals) Pass(full, _ bool) []stream.Step {
 	if full {
-		return []stream.Step{{Guard: st.Filler, Moved: st.asked, Run: func(ctx context.Context) error {
+		return []stream.Step{{Guard: st.Filler, Moved: st.back.asked, Run: func(ctx context.Context) error {
 			if err := st.fill(ctx); err != nil {
 				return err
 			}
 			return st.askAllAgain(ctx)
 		}}}
 	}
-	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, {Guard: st.Filler, Moved: st.asked, Run: st.fill}}
-}
-
-// asked is how many questions the long walks have asked.
-func (st *Totals) asked() uint64 {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return st.back.stored.Pages + st.again
+	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, {Guard: st.Filler, Moved: st.back.asked, Run: st.fill}}
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.
@@ -193,9 +161,9 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 	switch {
 	case st.Off():
 	case st.Complete():
-		into.Progress = st.deepProgress()
+		into.Progress = st.deep.progress(st.Source.Lanes)
 	default:
-		into.Progress = st.backProgress()
+		into.Progress = st.back.progress()
 		if into.State == status.StateRunning {
 			into.State = status.StateBackfill
 		}
@@ -208,32 +176,18 @@ type Shared struct {
 	Orders  *list.List
 	streams []*Totals
 
-	healing stream.Slot            // one second look, and the healing after it, at a time
-	fetched map[types.Date]fetched // guarded by healing; of the last day
+	healing healings
 
-	mu     sync.Mutex
-	proof  *status.ProofStatus // nil before the first verdict
-	first  types.Date          // of the mirrored orders; empty while there is none
-	passes int                 // that are under way
+	passes atomic.Int32 // under way: they need the verdicts about older days, too
+
+	mu    sync.Mutex
+	proof *status.ProofStatus // nil before the first verdict
+	first types.Date          // of the mirrored orders; empty while there is none
 }
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
 func NewShared(o *stream.Source) *Shared {
-	return &Shared{source: o, healing: stream.NewSlot(), fetched: map[types.Date]fetched{}}
-}
-
-// pass notes that a pass begins, +1, or ends, -1.
-func (d *Shared) pass(by int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.passes += by
-}
-
-// passing reports whether a pass is under way: it needs the verdicts about older days, too.
-func (d *Shared) passing() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.passes > 0
+	return &Shared{source: o, healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
 }
 
 // On returns the streams that are not switched off.
@@ -253,24 +207,21 @@ func (d *Shared) Daily() *Totals {
 
 // OrdersCounted is how many orders the service counts over all days, 0 while that is not known.
 func (d *Shared) OrdersCounted() uint64 {
-	st := d.Daily()
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if !st.back.stored.Done && !st.back.at.counted() {
+	cp, at := d.Daily().back.now()
+	if !cp.Done && !at.counted() {
 		return 0
 	}
-	return st.back.at.Orders
-}
-
-// Proven is how far the days are proven, nil before the first verdict.
-func (d *Shared) Proven() *status.ProofStatus {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.proof
+	return at.Orders
 }
 
 // today is the restaurant's day.
 func (d *Shared) today() types.Date { return calendar.DayOf(d.source.ServiceNow()) }
+
+// isRecent reports whether a day is asked for at every turn: yesterday and today.
+func (d *Shared) isRecent(day types.Date) bool {
+	yesterday, err := calendar.AddDays(d.today(), -1)
+	return err == nil && day >= yesterday
+}
 
 // firstDay is the day of the first mirrored order, empty when there is none.
 func (d *Shared) firstDay(ctx context.Context) (types.Date, error) {

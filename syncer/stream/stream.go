@@ -170,6 +170,12 @@ func (st *Stream) Asked() []string {
 	return slices.Clone(st.locations)
 }
 
+// NotAskedFor reports whether the location is all of them together (""), and the stream is asked for
+// by location.
+func (st *Stream) NotAskedFor(location string) bool {
+	return location == "" && !slices.Contains(st.Asked(), "")
+}
+
 // AskFor has the stream asked for these locations.
 func (st *Stream) AskFor(locations []string) {
 	st.mu.Lock()
