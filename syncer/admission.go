@@ -39,7 +39,7 @@ func (s *source) offReason(f follower, key stream.Identity) string {
 	switch {
 	case !st.Configured():
 		return "not among the configured streams"
-	case st.LacksScope(key):
+	case st.LacksScope():
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
 	case len(s.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
@@ -57,7 +57,6 @@ func (s *source) admit(ctx context.Context, me types.Me) stream.Identity {
 	}
 	for _, f := range s.streams {
 		st := f.Common()
-		st.NoteScopes(key)
 		if reason := s.offReason(f, key); reason != "" {
 			st.Set(ctx, status.StateOff, reason)
 			continue

@@ -142,7 +142,7 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	if st.Off() {
 		return
 	}
-	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+	err := st.Guard.Run(ctx, func(ctx context.Context) error {
 		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
 			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.AnswerTime(me.Date))
 		})

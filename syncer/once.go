@@ -181,7 +181,7 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before w
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
 	err := s.isolated(st.Def.Name, func() error {
 		if st.Off() {
-			r.Off, r.NoScope = st.Why(), st.LacksScope(s.Identity())
+			r.Off, r.NoScope = st.Why(), st.LacksScope()
 			return nil
 		}
 		return s.pass(ctx, f, sel)
@@ -200,7 +200,7 @@ func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
 	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
 		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
-			return f.Common().Exclusive(ctx, w.Guard, w.Run)
+			return w.Guard.Run(ctx, w.Run)
 		}))
 	}
 	return errors.Join(errs...)

@@ -47,7 +47,7 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
-	err := st.Exclusive(ctx, st.delivering, func(ctx context.Context) (err error) {
+	err := st.delivering.Run(ctx, func(ctx context.Context) (err error) {
 		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
 		return err
 	})

@@ -93,7 +93,7 @@ func (st *List) Well() (state, detail string) {
 
 // CatchUpNow runs an incremental walk when no other one runs.
 func (st *List) CatchUpNow(ctx context.Context) error {
-	return st.Exclusive(ctx, st.Guard, st.CatchUp)
+	return st.Guard.Run(ctx, st.CatchUp)
 }
 
 // Fill runs the backfill to its end, and a full resync that is owed or under way.

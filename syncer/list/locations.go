@@ -41,7 +41,7 @@ const doubtedAgain = 20 * time.Hour
 // others, a full resync is owed. One under way does not count, since it may have passed by
 // their rows: it begins anew.
 func (st *List) NoteKey(ctx context.Context) {
-	err := st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+	err := st.owing.Run(ctx, func(ctx context.Context) error {
 		p := st.state.read()
 		was, now := p.debt, p.debt
 		now.Locations, now.Configured = st.locations()
@@ -69,7 +69,7 @@ func more(was, now []string) bool {
 // one in [doubtedAgain], and none where one is owed. One under way begins anew. The locations stay
 // those that the rows were walked for, so that NoteKey still finds a change of them.
 func (st *List) Owe(ctx context.Context) error {
-	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+	return st.owing.Run(ctx, func(ctx context.Context) error {
 		p := st.state.read()
 		now, at := p.debt, st.Source.WallClock().UTC()
 		if ago := at.Sub(now.Doubted); p.indebted() || 0 <= ago && ago < doubtedAgain {

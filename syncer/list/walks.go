@@ -14,7 +14,7 @@ import (
 // waits until it is stored: a backfill that ended before would leave the changes
 // after it to nobody.
 func (st *List) initWatermark(ctx context.Context) error {
-	return st.Exclusive(ctx, st.starting, func(ctx context.Context) error {
+	return st.starting.Run(ctx, func(ctx context.Context) error {
 		cp := st.state.read().incr
 		if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
 			return nil
@@ -94,7 +94,7 @@ func (st *List) backfill(ctx context.Context) error {
 		if err := st.initWatermark(ctx); err != nil {
 			return err
 		}
-		if err := st.Exclusive(ctx, st.owing, st.beginBackfill); err != nil {
+		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
 			return err
 		}
 		for !st.Filled() {

@@ -263,7 +263,7 @@ func (st *Totals) look(ctx context.Context, spans []Span, deep bool) ([]DayProof
 		if err := b.await(ctx); err != nil {
 			return b.Found, err
 		}
-		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.Ask(ctx, sp) }); err != nil {
+		if err := st.Guard.Run(ctx, func(ctx context.Context) error { return b.Ask(ctx, sp) }); err != nil {
 			return b.Found, err
 		}
 	}

@@ -182,7 +182,7 @@ func (p *Pass) wait(ctx context.Context, o *passOf, what string) error {
 	p.change(o, func(*SourceReport) { o.waiting = orders })
 	defer p.change(o, func(*SourceReport) { o.waiting = nil })
 	o.shared.source.Log.Info("waiting for "+what+", to compare after it", "stream", registry.Orders)
-	if err := orders.Exclusive(ctx, orders.Filler, orders.Fill); err != nil {
+	if err := orders.Filler.Run(ctx, orders.Fill); err != nil {
 		return fmt.Errorf("%s of %s: %w", what, registry.Orders, err)
 	}
 	return nil

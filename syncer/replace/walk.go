@@ -87,12 +87,12 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 	st.mu.Unlock()
 	complete := false
 	defer func() { // also when it panics
+		if w.rewrite && complete {
+			st.NoteWholeWalk(w.started)
+		}
 		st.mu.Lock()
 		defer st.mu.Unlock()
 		st.bringing, st.withdrawing = nil, nil
-		if w.rewrite && complete {
-			st.brought = w.started
-		}
 		st.doubted = st.doubted || w.rewrite && !complete
 		st.checked = st.checked || complete // else what the check has found is not stored
 	}()

@@ -28,6 +28,15 @@ func (s Slot) Take(ctx context.Context) error {
 	}
 }
 
+// Run runs f while it holds the slot.
+func (s Slot) Run(ctx context.Context, f func(context.Context) error) error {
+	if err := s.Take(ctx); err != nil {
+		return err
+	}
+	defer s.Release()
+	return f(ctx)
+}
+
 // Taken is true while somebody holds the slot.
 func (s Slot) Taken() bool { return len(s) > 0 }
 

@@ -176,7 +176,7 @@ func (v *verification) quarantined(id string, _ *suspect) bool {
 func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
-		why, lacks := st.Why(), st.LacksScope(st.Source.Identity())
+		why, lacks := st.Why(), st.LacksScope()
 		v.count(func(r *StreamReport) { r.Off, r.NoScope = why, lacks })
 		return nil
 	}
