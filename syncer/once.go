@@ -144,10 +144,10 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
 	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, s.connect); err != nil {
-		r.Fail(s.condition.View().State, err)
+		r.Fail(s.link.View().State, err)
 		return r
 	}
-	r.State = s.condition.View().State
+	r.State = s.link.View().State
 	r.Err = status.FailureOf(s.configurationError())
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup

@@ -3,7 +3,6 @@ package syncer
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/proof"
@@ -28,9 +26,7 @@ type source struct {
 	*stream.Source
 	syncer *Syncer
 	cfg    Source
-	link   *link.Link // the way to the API
-
-	condition *condition.Condition // how well it can be served
+	link   *link.Link // the way to the API, and how well that can be served
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
@@ -90,7 +86,6 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
 	}
-	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
@@ -105,12 +100,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 			}
 			return s.fence()
 		},
-		Observe: func(e api.Exchange) {
-			if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
-				y.keys.Refused()
-			}
-			c.requested(cfg.Name, e.Route, e.Status)
-		},
+		Observe: func(e api.Exchange) { c.requested(cfg.Name, e.Route, e.Status) }, Changed: s.wakeLoop,
 	})
 	if err != nil {
 		panic(err) // checkSource lets no such configuration pass
@@ -160,7 +150,7 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 }
 
 // IsReady implements stream.Owner.
-func (s *source) IsReady() bool { return s.condition.Ready() }
+func (s *source) IsReady() bool { return s.link.Ready() }
 
 // Timetable implements stream.Owner.
 func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }

@@ -56,13 +56,6 @@ func New(sources []string, limits Limits, found func(Finding)) *Pass {
 	return p
 }
 
-// Reached notes the state of a source that can be asked.
-func (p *Pass) Reached(i int, state string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reports[i].State = state
-}
-
 // Ended notes what went wrong with a source, nil for nothing. The state is the source's where it was
 // not reached.
 func (p *Pass) Ended(i int, state string, err error) {
@@ -74,20 +67,20 @@ func (p *Pass) Ended(i int, state string, err error) {
 }
 
 // Source is what a pass needs of a source.
-type Source struct {
-	// Open asks for the key, reads what is stored, and returns the streams to compare.
-	Open func(ctx context.Context) ([]Stream, error)
-	// AskKey asks for the key once more, which may have been rotated, and reports whether it
-	// is accepted.
-	AskKey func(ctx context.Context) bool
+type Source interface {
+	// Open asks for the key, reads what is stored, and returns the source's state and the streams
+	// to compare.
+	Open(ctx context.Context) (state string, streams []Stream, err error)
+	// AskKey asks for the key once more, which may have been rotated; an error: it is refused.
+	AskKey(ctx context.Context) error
 	// Served reports whether a daemon serves the source.
-	Served func(ctx context.Context) (bool, error)
-	// Turns returns how long to wait for two turns of a job; enough is false when they do not
-	// come meanwhile.
-	Turns func(job schedule.Job) (wait time.Duration, enough bool)
+	Served(ctx context.Context) (bool, error)
+	// Turns returns how long to wait for two turns of a job; enough is false for a job that is off,
+	// and when they are too far away.
+	Turns(job schedule.Job) (wait time.Duration, enough bool)
 	// Elsewhere returns the ids that other sources of the restaurant list in a stream without a
-	// cursor.
-	Elsewhere func(ctx context.Context, stream string) (map[string]bool, error)
+	// cursor, as it is stored.
+	Elsewhere(ctx context.Context, stream string) (map[string]bool, error)
 }
 
 // Stream is a stream of any kind.
@@ -136,7 +129,10 @@ func (p *Pass) compare(ctx context.Context, i int, s Source) (suspicious []*veri
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	streams, err := s.Open(ctx)
+	state, streams, err := s.Open(ctx)
+	p.mu.Lock()
+	p.reports[i].State = state
+	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}

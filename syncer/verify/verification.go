@@ -135,7 +135,7 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	v.mu.Unlock()
 	protected := func() error { return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part) }
 	err := protected()
-	if api.IsUnauthorized(err) && v.source.AskKey(ctx) {
+	if api.IsUnauthorized(err) && v.source.AskKey(ctx) == nil {
 		v.count(func(r *StreamReport) { r.Unjudged = unjudged })
 		err = protected()
 	}
