@@ -26,11 +26,7 @@ type List struct {
 	state  state
 	handed handed      // live rows on their way to the warehouse
 	pace   stream.Pace // of the long walk under way
-
-	mirrored  atomic.Uint64             // live rows when the full resync under way went on
-	caughtUp  atomic.Bool               // an incremental walk of this process has come to its end
-	ahead     atomic.Bool               // it was logged that the stored watermark is ahead of the service's clock
-	refetched atomic.Pointer[refetched] // what the last [List.refetchOpen] did; nil for none
+	ahead  atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
 
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
@@ -49,7 +45,7 @@ func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) 
 		if st.Off() {
 			return nil
 		}
-		return st.fill(ctx, st.resyncDue, Consent{})
+		return st.fill(ctx, st.resyncDue, consent{})
 	}
 	st.Tasks = []stream.Task{
 		st.Guard.Task(st.CatchUp, def.Job),
@@ -91,22 +87,17 @@ func (st *List) Well() (state, detail string) {
 	return status.StateRunning, ""
 }
 
-// CatchUpNow runs an incremental walk when no other one runs.
-func (st *List) CatchUpNow(ctx context.Context) error {
-	return st.Guard.Run(ctx, st.CatchUp)
-}
-
 // Fill runs the backfill to its end, and a full resync that is owed or under way.
 func (st *List) Fill(ctx context.Context) error {
-	return st.fill(ctx, func() bool { return st.Indebted() || st.ResyncVersion() != 0 }, Consent{})
+	return st.fill(ctx, st.Resyncing, consent{})
 }
 
 // fill runs the backfill to its end, and a full resync if one is due then.
-func (st *List) fill(ctx context.Context, due func() bool, word Consent) error {
+func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) error {
 	if err := st.backfill(ctx); err != nil || !due() {
 		return err
 	}
-	return st.Resync(ctx, word)
+	return st.resync(ctx, confirmed)
 }
 
 // Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
@@ -118,9 +109,9 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 	if !full {
 		return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 	}
-	word := Consent{given: confirmed, held: st.Held()}
+	confirmation := consent{given: confirmed, held: st.Held()}
 	long.Run = func(ctx context.Context) error {
-		if err := st.fill(ctx, func() bool { return true }, word); err != nil {
+		if err := st.fill(ctx, func() bool { return true }, confirmation); err != nil {
 			return err
 		}
 		if held := st.Held(); held != nil {

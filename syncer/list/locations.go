@@ -104,7 +104,7 @@ func (st *List) owe(ctx context.Context, now debt) error {
 	if _, err := st.Source.Commits.Write(ctx, c); err != nil {
 		return err
 	}
-	st.state.owe(now)
+	st.state.change(func(p *position) { p.debt = now })
 	return nil
 }
 
@@ -113,11 +113,11 @@ func (st *List) Followed(location string) bool {
 	return slices.Contains(st.state.read().debt.Once, location)
 }
 
-// Indebted reports whether a full resync is owed that has not begun.
-func (st *List) Indebted() bool { return st.state.read().indebted() }
+// Resyncing reports whether a full resync is under way or owed.
+func (st *List) Resyncing() bool { return st.state.read().resyncing() }
 
-// elsewhere reports whether a row is of a location that the configuration leaves out.
-func (st *List) elsewhere(raw []byte) bool {
+// LeavesOut reports whether a row is of a location that the configuration leaves out.
+func (st *List) LeavesOut(raw []byte) bool {
 	var row struct {
 		LocationID string `json:"location_id"`
 	}

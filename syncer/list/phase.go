@@ -77,8 +77,8 @@ func (cp *checkpoint) named(n phaseName) {
 	cp.enter(p)
 }
 
-// resyncing reports whether a full resync is under way.
-func (cp *checkpoint) resyncing() bool { return !cp.StartedAt.IsZero() && !cp.Done }
+// underWay reports whether the walk has begun and not ended, its sweep included.
+func (cp *checkpoint) underWay() bool { return !cp.StartedAt.IsZero() && !cp.Done }
 
 // figures are what the log says of a walk beside its rows.
 func (cp *checkpoint) figures() []any {

@@ -125,7 +125,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	p, err = w.list.fetch(ctx, w.cp.Walk, since, cursor)
+	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}
@@ -141,7 +141,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if w.long() {
 		st.pace.Page(time.Now())
 	}
-	if w.cp.Walk == sinks.WalkFull && st.Indebted() {
+	if w.cp.Walk == sinks.WalkFull && st.state.read().indebted() {
 		return errors.Join(errOvertaken, w.window.wait(ctx, 0))
 	}
 	if !p.PassedBy.IsZero() {

@@ -146,24 +146,14 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		return fmt.Errorf("%s: %w", st.Def.Name, err)
 	}
 	if !w.long() {
-		st.caughtUp.Store(true)
+		st.state.change(func(p *position) { p.caughtUp = true })
 		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
 	}
 	return nil
 }
 
-// Fetch asks for one page of the list, which is the caller's to release. Rows of locations that
-// the configuration leaves out are not on it.
+// Fetch asks for one page of the list, with all of its rows, which is the caller's to release.
 func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
-	p, err := st.fetch(ctx, kind, since, cursor)
-	if err == nil && len(st.Source.OnlyLocations) > 0 {
-		p.Page = p.Without(st.elsewhere)
-	}
-	return p, err
-}
-
-// fetch asks for one page with all of its rows.
-func (st *List) fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := st.Source
 	lane := s.Lanes.Fresh
 	if kind != sinks.WalkIncremental {

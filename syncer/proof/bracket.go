@@ -119,7 +119,7 @@ func (b *bracket) walk(ctx context.Context) {
 	if b.silent || b.broken != nil {
 		return
 	}
-	if err := b.totals.shared.Orders.CatchUpNow(ctx); err != nil {
+	if err := b.totals.shared.Orders.Guard.Run(ctx, b.totals.shared.Orders.CatchUp); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }

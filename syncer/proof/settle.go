@@ -380,7 +380,7 @@ func (st *Totals) owesResync(p DayProof) bool {
 }
 
 // walkedWhole reports whether a full resync of the orders is under way, or owed.
-func (d *Shared) walkedWhole() bool { return d.Orders.ResyncVersion() != 0 || d.Orders.Indebted() }
+func (d *Shared) walkedWhole() bool { return d.Orders.Resyncing() }
 
 func newestFirst(byDay map[types.Date][]DayProof) []types.Date {
 	days := slices.Sorted(maps.Keys(byDay))
