@@ -104,13 +104,17 @@ func (d *Definition) Allowed(scopes []string) bool {
 	return len(d.Scopes) == 0 || slices.ContainsFunc(d.Scopes, func(s string) bool { return slices.Contains(scopes, s) })
 }
 
-// Columns are the values of the table's columns that are not in the row, for totals of a
-// location.
+// Columns are the values of the table's columns that are not in a row: the location of totals, no
+// ETag of a menu, and how a row of a list was received.
 func (d *Definition) Columns(location string) []string {
-	if d.Kind == TotalsKind {
+	switch d.Kind {
+	case TotalsKind:
 		return []string{location}
+	case MenuKind:
+		return []string{""}
+	default:
+		return d.Polled
 	}
-	return nil
 }
 
 // Walks are the kinds of walk that a stream makes.

@@ -106,7 +106,7 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 				if failed != nil {
 					return failed
 				}
-				return v.judge(ctx)
+				return v.compareAgain(ctx, true)
 			})
 		}
 	})
@@ -171,7 +171,7 @@ func waitForTurns(ctx context.Context, s Source, suspicious []*verification) err
 		return nil
 	}
 	for _, v := range suspicious {
-		v.expectTurns(time.Now().Add(longest))
+		v.note(func() { v.turns, v.waiting = time.Now().Add(longest), len(v.suspects) })
 	}
 	suspicious[0].stream.Source.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", longest)
 	if !lifecycle.Pause(ctx, longest) {
