@@ -113,13 +113,12 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) {
-	none := func() uint64 { return 0 }
 	s.days = proof.NewShared(s.Source)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {
 		case registry.ListKind:
-			l := list.NewList(s.Source, def, none)
+			l := list.NewList(s.Source, def)
 			s.lists, st = append(s.lists, l), l
 			if def.Name == registry.Orders {
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted

@@ -59,7 +59,9 @@ func New(o Options) (*Link, error) {
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
-	opts.Key, opts.Observe = l.secret, func(e api.Exchange) {
+	// The key of every request but those to /me is the one with which /me has answered. A key of
+	// another restaurant, put in the place of this one's, must not bring a single row.
+	opts.Key, opts.Observe = l.secret(&l.inUse), func(e api.Exchange) {
 		if e.Status == http.StatusUnauthorized {
 			o.Queue.refused()
 		}
@@ -69,7 +71,7 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Key, opts.Observe = l.keyToTry, o.Observe
+	opts.Key, opts.Observe = l.secret(&l.trying), o.Observe
 	probe, err := api.New(opts)
 	if err != nil {
 		return nil, err
@@ -220,19 +222,13 @@ func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 	return true
 }
 
-// keyToTry is the key with which /me is asked.
-func (l *Link) keyToTry() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.trying
-}
-
-// secret is the key of every request but those to /me: the one with which /me has answered. A
-// key of another restaurant, put in the place of this one's, must not bring a single row.
-func (l *Link) secret() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inUse
+// secret returns a key as it is when a request is made.
+func (l *Link) secret(key *string) func() string {
+	return func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return *key
+	}
 }
 
 // FollowProcess notes that a process before this one may have used the key, and returns how long

@@ -16,7 +16,8 @@ import (
 // leaves out are dropped on arrival.
 type List struct {
 	*stream.Stream
-	// Counted is how many live rows the service counts, 0 while that is not known.
+	// Counted is how many live rows the service counts, 0 while that is not known. It may be set
+	// before anything is asked.
 	Counted func() uint64
 
 	// Forgotten are the rows of which nothing of a person is stored; nil for none. It is set
@@ -33,10 +34,12 @@ type List struct {
 	owing      stream.Slot // the debt is looked at and stored
 }
 
-// NewList makes a list of which nothing is stored. counted is how many live rows the service
-// counts, 0 while that is not known.
-func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
-	st := &List{Stream: stream.NewStream(o, def), Counted: counted, delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot()}
+// NewList makes a list of which nothing is stored.
+func NewList(o *stream.Source, def *registry.Definition) *List {
+	st := &List{
+		Stream: stream.NewStream(o, def), Counted: func() uint64 { return 0 },
+		delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot(),
+	}
 	for _, kind := range def.Walks() {
 		st.state.moved(st.fresh(kind))
 	}
