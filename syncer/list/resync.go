@@ -86,9 +86,10 @@ func (st *List) beginResync(ctx context.Context) error {
 	cp := st.fresh(sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
 	p := st.state.read()
-	cp.enter(phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()})
+	cp.phase = phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()}
 	c := st.Source.Commit(st.Def.Name)
-	c.Checkpoint = &cp.Checkpoint
+	stored := cp.encoded()
+	c.Checkpoint = &stored
 	receipt, err := st.Source.Commits.Write(ctx, c)
 	if err != nil {
 		return err

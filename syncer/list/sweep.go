@@ -180,11 +180,11 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
 	done := cp // with what is said of its counts
-	cp.enter(phase{})
+	cp.phase = phase{}
 	if held != nil {
-		cp.enter(phase{Name: phaseHeld, Held: held})
+		cp.phase = phase{Name: phaseHeld, Held: held}
 	}
-	if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, &sw.run); err != nil {
+	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
 		return err
 	}
 	st.state.moved(cp)

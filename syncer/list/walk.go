@@ -175,7 +175,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		w.publish()
 		return nil
 	}
-	cp := w.cp.Checkpoint
+	cp := w.cp.encoded()
 	in.Commit.Checkpoint = &cp
 	if !p.HasMore {
 		w.run.FinishedAt = time.Now()
@@ -269,12 +269,11 @@ func (w *walk) advance(p Page, in *write.Intake) {
 	switch lost := cp.phase.Name == phaseCursorLost; {
 	case w.long() && lost:
 		w.beginAgain()
-		cp.named(phaseAgain)
+		cp.phase.Name = phaseAgain
 	case cp.Walk == sinks.WalkFull:
-		cp.named(phaseWalked)
+		cp.phase.Name = phaseWalked
 	case cp.Walk == sinks.WalkBackfill:
-		cp.Done = true
-		cp.named(phaseNone)
+		cp.Done, cp.phase.Name = true, phaseNone
 	}
 }
 
@@ -302,7 +301,6 @@ func (w *walk) restart(begin time.Time) {
 		if unfiltered {
 			cp.phase.Name = phaseCursorLost
 		}
-		cp.enter(cp.phase)
 	}
 	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
@@ -313,7 +311,6 @@ func (w *walk) beginAgain() {
 	cp := &w.cp
 	cp.Since, cp.Rows, cp.Tombstones = w.list.Def.BackfillSince, 0, 0
 	cp.phase.AtLeast, w.counted = false, time.Time{}
-	cp.enter(cp.phase)
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
@@ -323,7 +320,7 @@ func (w *walk) publish() {
 	if !w.durable {
 		cp.Done = false
 		if cp.phase.Name == phaseWalked {
-			cp.named(phaseNone)
+			cp.phase.Name = phaseNone
 		}
 	}
 	w.list.state.moved(cp)

@@ -22,7 +22,7 @@ func (st *List) initWatermark(ctx context.Context) error {
 		cp.Business = st.Source.Business()
 		cp.Since = st.firstSince()
 		cp.StartedAt, cp.UpdatedAt = cp.Since.Add(Lookback), time.Now()
-		if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, nil); err != nil {
+		if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), nil); err != nil {
 			return err
 		}
 		st.state.moved(cp)
