@@ -7,7 +7,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Describe adds to a status what is known of a list.
@@ -55,8 +54,7 @@ func (st *List) Progress() *status.Progress {
 		if all := cp.Pages * api.PageLimit; len(st.Source.OnlyLocations) > 0 && all > cp.Rows {
 			between = all - cp.Rows // those of other locations, too
 		}
-		p.RequestsLeft = stream.RequestsLeft(total, p.Rows, between)
-		p.ExpectedLeft = status.Seconds(max(st.Source.Lanes.Expect(int(p.RequestsLeft)), st.pace.Left(p.RequestsLeft)))
+		st.Source.Lanes.Forecast(p, between, &st.pace)
 	}
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // note reads or changes what the lock guards.
@@ -55,8 +54,7 @@ func (v *verification) progress() *status.Progress {
 	case v.waiting > 0:
 		p.ExpectedLeft = status.Seconds(max(time.Until(v.turns), 0))
 	case p.TotalRows > 0:
-		p.RequestsLeft = stream.RequestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = status.Seconds(max(v.stream.Source.Lanes.Expect(int(p.RequestsLeft)), v.pace.Left(p.RequestsLeft)))
+		v.stream.Source.Lanes.Forecast(p, v.tombs, &v.pace)
 	}
 	return p
 }
