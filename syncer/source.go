@@ -156,10 +156,6 @@ func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
 
 // LongTurn implements stream.Owner.
 func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
-	select {
-	case s.syncer.backfills <- struct{}{}:
-		return func() { <-s.syncer.backfills }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	slots := s.syncer.backfills
+	return slots.Release, slots.Take(ctx)
 }

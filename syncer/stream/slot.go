@@ -2,10 +2,10 @@ package stream
 
 import "context"
 
-// Slot admits one walk at a time.
+// Slot admits as many walks at a time as its capacity, mostly one.
 type Slot chan struct{}
 
-// NewSlot makes a slot that is free.
+// NewSlot makes a slot for one.
 func NewSlot() Slot { return make(Slot, 1) }
 
 // Try takes the slot if it is free.

@@ -34,7 +34,7 @@ var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 
 type Pass struct {
 	limits    Limits
 	startedAt time.Time
-	places    chan struct{} // one for each source that is being compared
+	slots     stream.Slot // of the sources that are being compared
 
 	mu      sync.Mutex // guards what follows
 	reports []SourceReport
@@ -47,7 +47,7 @@ type Pass struct {
 // New begins a pass of the named sources. found is called with every finding, and may be nil.
 func New(sources []string, limits Limits, found func(Finding)) *Pass {
 	p := &Pass{
-		limits: limits, startedAt: time.Now(), places: make(chan struct{}, limits.Sources),
+		limits: limits, startedAt: time.Now(), slots: make(stream.Slot, limits.Sources),
 		found: found, streams: make([][]*verification, len(sources)),
 	}
 	for _, name := range sources {
@@ -92,7 +92,7 @@ type Stream interface{ Common() *stream.Stream }
 func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	var suspicious []*verification
 	var err error
-	p.inPlace(ctx, func() { suspicious, err = p.compare(ctx, i, s) })
+	p.inSlot(ctx, func() { suspicious, err = p.compare(ctx, i, s) })
 	if len(suspicious) == 0 {
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	if failed == nil {
 		failed = waitForTurns(ctx, s, suspicious)
 	}
-	p.inPlace(ctx, func() {
+	p.inSlot(ctx, func() {
 		for _, v := range suspicious {
 			_ = v.do(ctx, func(ctx context.Context) error { // the error is in the report
 				if failed != nil {
@@ -113,12 +113,10 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	return err
 }
 
-// inPlace calls f when fewer sources are being compared than [Limits] allow, or ctx has ended.
-func (p *Pass) inPlace(ctx context.Context, f func()) {
-	select {
-	case p.places <- struct{}{}:
-		defer func() { <-p.places }()
-	case <-ctx.Done():
+// inSlot calls f when fewer sources are being compared than [Limits] allow, or ctx has ended.
+func (p *Pass) inSlot(ctx context.Context, f func()) {
+	if p.slots.Take(ctx) == nil {
+		defer p.slots.Release()
 	}
 	f()
 }
