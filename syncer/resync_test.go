@@ -333,7 +333,11 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.list("sales_orders").ResyncVersion()
+			cp, _ := w.store.Checkpoint("r0", "sales_orders", sinks.WalkFull)
+			if cp.Done {
+				return 0
+			}
+			return cp.FirstVersion
 		}
 		first := begun()
 		for range 3 {

@@ -33,7 +33,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 		return err
 	}
 	defer release()
-	if st.ResyncVersion() != 0 {
+	if cp := st.state.read().full; cp.underWay() {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
@@ -99,14 +99,6 @@ func (st *List) beginResync(ctx context.Context) error {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	return nil
-}
-
-// ResyncVersion is the first version of the full resync under way, 0 for none.
-func (st *List) ResyncVersion() uint64 {
-	if cp := st.state.read().full; cp.underWay() {
-		return cp.FirstVersion
-	}
-	return 0
 }
 
 // walkAgain runs the walk of a full resync to its end, from where its checkpoint

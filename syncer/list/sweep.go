@@ -196,16 +196,17 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 // sweep removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
 func (st *List) sweep(ctx context.Context, confirmed consent) error {
-	sw, sink := &sweep{
+	cp, sink := st.state.read().full, st.Source.Sink
+	if !cp.underWay() || cp.FirstVersion == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
+	sw := &sweep{
 		stream: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
 		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
-	}, st.Source.Sink
-	sw.query.Below = st.ResyncVersion()
+	}
+	sw.query.Below = cp.FirstVersion
 	if st.Def.ByKey { // only what the key may not see any more is removed
 		sw.query.Except = sw.usable
-	}
-	if sw.query.Below == 0 {
-		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
 	if err := sw.readEntries(ctx); err != nil {
 		return err
