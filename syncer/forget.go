@@ -111,11 +111,7 @@ func (s *source) storedBusiness(ctx context.Context) (string, error) {
 	if business := s.Business(); business != "" {
 		return business, nil
 	}
-	if err := s.opening.Take(ctx); err != nil {
-		return "", err
-	}
-	defer s.opening.Release()
-	if err := s.restore(ctx); err != nil {
+	if err := s.opening.Run(ctx, s.restore); err != nil {
 		return "", err
 	}
 	if business := s.stored.Load().Business; business != "" {
