@@ -34,8 +34,6 @@ type walk struct {
 	run     sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
-	// durable: all that the walk brought is.
-	durable bool
 }
 
 // MaxRefusals is how many times in a row one run goes on after a refused cursor and
@@ -74,8 +72,7 @@ func (w *walk) follow(ctx context.Context) error {
 	if err := w.window.wait(ctx, 0); err != nil {
 		return err
 	}
-	w.durable = true
-	w.publish()
+	w.publish(true)
 	return nil
 }
 
@@ -172,7 +169,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	w.advance(p, in)
 	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
 		in.CountRows()
-		w.publish()
+		w.publish(false)
 		return nil
 	}
 	cp := w.cp.encoded()
@@ -193,7 +190,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	}
 	w.dirty = true
 	in.Remember()
-	w.publish()
+	w.publish(false)
 	return nil
 }
 
@@ -315,9 +312,9 @@ func (w *walk) beginAgain() {
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
 // when all of it is durable: others then ask the sink about what it brought.
-func (w *walk) publish() {
+func (w *walk) publish(durable bool) {
 	cp := w.cp
-	if !w.durable {
+	if !durable {
 		cp.Done = false
 		if cp.phase.Name == phaseWalked {
 			cp.phase.Name = phaseNone
