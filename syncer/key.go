@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -107,11 +106,10 @@ func (s *source) open(ctx context.Context, business string) error {
 func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	key := s.admit(ctx, me)
 	state, detail := status.StateRunning, ""
-	switch {
-	case len(key.Unknown) > 0:
-		state, detail = status.StateFailing, unknownLocations(key)
-	case len(key.Inactive) > 0:
-		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
+	if err := s.configurationError(); err != nil {
+		state, detail = status.StateFailing, err.Error()
+	} else if len(key.Inactive) > 0 {
+		detail = fmt.Sprintf("locations %q of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", key.Inactive)
 	}
 	s.link.Healthy(state, detail)
 	st := s.keyRow
@@ -128,16 +126,13 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	}
 }
 
-func unknownLocations(key stream.Identity) string {
-	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.Unknown, quoted(key.Locations))
-}
-
-func quoted(ids []string) string {
-	var q []string
-	for _, id := range ids {
-		q = append(q, fmt.Sprintf("%q", id))
+// configurationError is the error of configured locations that the key does not have.
+func (s *source) configurationError() error {
+	key := s.Identity()
+	if len(key.Unknown) == 0 {
+		return nil
 	}
-	return strings.Join(q, ", ")
+	return &stream.MisfitError{Text: fmt.Sprintf("locations %q of the configuration are not among the key's active locations %q: correct or remove them", key.Unknown, key.Locations)}
 }
 
 // askKeyRow asks for the key's row, also when it is not understood.

@@ -165,15 +165,6 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// configurationError is the error of configured locations that the key does not have.
-func (s *source) configurationError() error {
-	key := s.Identity()
-	if len(key.Unknown) == 0 {
-		return nil
-	}
-	return &stream.MisfitError{Text: unknownLocations(key)}
-}
-
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
 func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
