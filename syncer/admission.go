@@ -5,16 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// identify reads what the syncer needs to know off an answer of /me. A location that is
-// deactivated leaves /me while its rows can stay listed (DESIGN §5, open readings): if its rows
+// identify takes over an answer of /me: the key, its limits, and what it may read. A location that
+// is deactivated leaves /me while its rows can stay listed (DESIGN §5, open readings): if its rows
 // were mirrored, it is inactive, and not unknown.
-func (s *source) identify(me types.Me) stream.Identity {
+func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
+	s.NoteServiceTime(answer.Date)
+	s.link.Accept(answer.Value)
+	me := answer.Value
 	key := stream.Identity{
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
 		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
@@ -30,6 +34,7 @@ func (s *source) identify(me types.Me) stream.Identity {
 			key.Unknown = append(key.Unknown, l)
 		}
 	}
+	s.IdentifyAs(key)
 	return key
 }
 
@@ -39,7 +44,7 @@ func (s *source) offReason(f follower, key stream.Identity) string {
 	switch {
 	case !st.Configured():
 		return "not among the configured streams"
-	case st.LacksScope(key):
+	case st.LacksScope():
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
 	case len(s.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
@@ -49,15 +54,13 @@ func (s *source) offReason(f follower, key stream.Identity) string {
 
 // admit acts on what /me says about the streams: each is switched on or off by configuration
 // and scopes, and asked for in the locations that the key lets it. The caller holds opening.
-func (s *source) admit(ctx context.Context, me types.Me) stream.Identity {
+func (s *source) admit(ctx context.Context, me api.Document[types.Me]) stream.Identity {
 	key := s.identify(me)
-	s.IdentifyAs(key)
 	for _, l := range s.lists {
 		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
 	}
 	for _, f := range s.streams {
 		st := f.Common()
-		st.NoteScopes(key)
 		if reason := s.offReason(f, key); reason != "" {
 			st.Set(ctx, status.StateOff, reason)
 			continue

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -132,16 +133,10 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 	return nil
 }
 
-// same is true when two sources of one name are served alike.
+// same reports whether two sources of one name are served alike.
 func (a Source) same(b Source) bool {
-	share := func(s Source) float64 {
-		if s.BudgetShare == 0 {
-			return 1
-		}
-		return s.BudgetShare
-	}
 	return a.BaseURL == b.BaseURL && a.Revision == b.Revision && (a.NextKey == nil) == (b.NextKey == nil) &&
-		share(a) == share(b) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
+		cmp.Or(a.BudgetShare, 1) == cmp.Or(b.BudgetShare, 1) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
 }
 
 func sameSet(a, b []string) bool {

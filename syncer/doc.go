@@ -13,8 +13,8 @@
 //     location
 //   - package proof: the service's totals, and the days that they prove
 //
-// What all streams have is package stream. A source's way to the API is package link, and how
-// well it can be served package condition. Rows go into the sink through package write.
+// What all streams have is package stream. A source's way to the API, and how well it can be
+// served, is package link. Rows go into the sink through package write.
 // Package verify compares them. Package schedule says when each job is due.
 //
 // # What holds at every instant
@@ -31,7 +31,7 @@
 // # When something fails
 //
 // A walk's error is its stream's: it is tried again at its next turn, from its checkpoint.
-// If the error may be the whole source's, /me is asked (check_source.go, key.go). If that fails
+// If the error may be the whole source's, /me is asked (key.go). If that fails
 // too, the source is in trouble, and nothing but /me is asked until it answers. One queue of
 // package link bounds how often that is done with wrong keys, of all sources together. A pass
 // (visit.go) does not wait for a next turn: it tries again by itself (retry.go). A panic of a walk

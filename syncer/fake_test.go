@@ -121,6 +121,13 @@ func (f *fake) on(path string, a func(w http.ResponseWriter, r *http.Request) bo
 	f.answer[path] = a
 }
 
+// meanwhile calls g from an answer of a path, and answers other requests until g returns.
+func (f *fake) meanwhile(g func()) {
+	f.mu.Unlock()
+	defer f.mu.Lock()
+	g()
+}
+
 // taken returns every request since the last call, with its time.
 func (f *fake) taken() (log []string, at []time.Time) {
 	f.mu.Lock()

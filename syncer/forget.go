@@ -111,11 +111,7 @@ func (s *source) storedBusiness(ctx context.Context) (string, error) {
 	if business := s.Business(); business != "" {
 		return business, nil
 	}
-	if err := s.opening.Take(ctx); err != nil {
-		return "", err
-	}
-	defer s.opening.Release()
-	if err := s.restore(ctx); err != nil {
+	if err := s.opening.Run(ctx, s.restore); err != nil {
 		return "", err
 	}
 	if business := s.stored.Load().Business; business != "" {
@@ -144,22 +140,6 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 		return 0, err
 	}
 	return erase.Orders{Store: sink.Personal(), Table: onlineTable(all), Business: business}.Exceeding(ctx, source, p)
-}
-
-// settlePersonal erases what is stored of customers beyond what the policy keeps, before
-// anything is asked for.
-func (s *source) settlePersonal(ctx context.Context, business string) error {
-	if err := s.readForgotten(ctx, business); err != nil {
-		return err
-	}
-	if _, err := s.onlineOrders(business).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		// The restaurant's other data is not kept waiting for that.
-		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
-	}
-	return nil
 }
 
 // readForgotten reads which orders are forgotten.

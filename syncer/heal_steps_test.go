@@ -309,7 +309,7 @@ func TestNewDamageIsHealedBesideAFullResync(t *testing.T) {
 		day := daysAgo(1)
 		w.tipped(business, day, "900.00", false)
 		w.until("the day is healed", 40*time.Minute, func() bool { return w.verdicts()["daily "+day].Verdict == sinks.VerdictHealed })
-		if w.list(registry.Orders).ResyncVersion() == 0 {
+		if !w.list(registry.Orders).Resyncing() {
 			t.Error("no full resync is under way")
 		}
 	})

@@ -13,7 +13,7 @@ func (s *source) standBy() bool {
 		s.held()
 		return false
 	}
-	s.condition.Enter(status.StateWaiting, err.Error())
+	s.link.Enter(status.StateWaiting, err.Error())
 	return true
 }
 
@@ -21,8 +21,8 @@ func (s *source) standBy() bool {
 // held.
 func (s *source) held() {
 	s.leased.Store(true)
-	if s.condition.View().State == status.StateWaiting {
-		s.condition.Enter(status.StateStarting, "")
+	if s.link.View().State == status.StateWaiting {
+		s.link.Enter(status.StateStarting, "")
 	}
 }
 
@@ -50,7 +50,7 @@ func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.com
 func (y leaseOwner) Looked() {
 	for _, s := range y.served() {
 		_ = s.isolated("lease", func() error { // a panic has ended the life
-			if state := s.condition.View().State; state == status.StateWaiting || state == status.StateStarting {
+			if state := s.link.View().State; state == status.StateWaiting || state == status.StateStarting {
 				s.wakeLoop()
 			}
 			return nil

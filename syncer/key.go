@@ -2,9 +2,9 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -14,135 +14,109 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// freshKey is how old an answer of /me may be to spare another request.
-const freshKey = 10 * time.Second
-
 // connect makes the source ready: what is stored is taken over, and /me answers.
 // On an error the source is in trouble and the next probe is set.
-func (s *source) connect(ctx context.Context) error {
-	if err := s.opening.Take(ctx); err != nil {
-		return err
+func (s *source) connect(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }
+
+// Refresh implements stream.Owner.
+func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.link.IsRecent) }
+
+// CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
+// source's. If that fails as well the source is in trouble, and its other streams are spared
+// the attempt; if it answers, the trouble is the stream's own.
+func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
+	failed := time.Now()
+	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(t, failed) })
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.Log.Debug("the source does not answer", "err", err)
 	}
-	defer s.opening.Release()
-	if s.IsReady() {
-		return nil
-	}
-	return s.askKey(ctx)
 }
 
-// Refresh asks /me again, unless it has just answered.
-func (s *source) Refresh(ctx context.Context) error {
-	if err := s.opening.Take(ctx); err != nil {
-		return err
-	}
-	defer s.opening.Release()
-	if recent, ready := s.condition.Answered(time.Now().Add(-freshKey)); recent && ready {
+// askKey asks /me and acts on the answer, one at a time, unless that is needless by then.
+func (s *source) askKey(ctx context.Context, needless func() bool) error {
+	return s.opening.Run(ctx, func(ctx context.Context) error {
+		if needless() {
+			return nil
+		}
+		me, err := s.probe(ctx)
+		if err == nil {
+			err = s.open(ctx, me.Value.Business.ID)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			s.link.Troubled(stream.Diagnose(err))
+			return err
+		}
+		s.accept(ctx, me)
 		return nil
-	}
-	return s.askKey(ctx)
+	})
 }
 
-// askKey asks /me and acts on the answer. The caller holds opening.
-func (s *source) askKey(ctx context.Context) error {
+// probe reads what is stored of the source, and asks /me. A key of another restaurant is refused:
+// checkpoints belong to a source's name, and those of one restaurant say nothing about another.
+func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err error) {
 	if err := s.restore(ctx); err != nil {
-		if ctx.Err() == nil {
-			s.condition.Troubled(stream.Failing(err))
-		}
-		return err
+		return me, err
 	}
-	me, err := s.me(ctx)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		s.condition.Troubled(stream.Diagnose(err))
-		return err
-	}
-	if err := s.open(ctx, me.Value); err != nil {
-		if ctx.Err() == nil {
-			s.condition.Troubled(stream.Failing(err))
-		}
-		return err
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	s.accept(ctx, me)
-	return nil
-}
-
-// me asks /me, one at a time.
-func (s *source) me(ctx context.Context) (api.Document[types.Me], error) {
 	stored := s.stored.Load()
 	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })
-	return s.link.Me(ctx, s.IsReady(), stored.Business != "" && !failed)
-}
-
-// tryChangedKey asks /me when a key is another than when it was last asked with: one that
-// was put in place is not left waiting for a probe, and is used for nothing else before.
-func (s *source) tryChangedKey(ctx context.Context) {
-	if !s.link.Changed() {
-		return
+	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
+		return me, err
 	}
-	if s.opening.Take(ctx) != nil {
-		return // ctx has ended
+	if err := s.restore(ctx); err != nil { // the key may have waited for long
+		return me, err
 	}
-	defer s.opening.Release()
-	if err := s.askKey(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Debug("the changed key is refused", "err", err)
-	}
-}
-
-// open takes over what the sink has stored, once.
-func (s *source) open(ctx context.Context, me types.Me) error {
+	was, now := s.stored.Load().Business, me.Value.Business.ID
 	if s.opened {
-		return s.sameBusiness(s.Business(), me.Business.ID)
+		was = s.Business()
 	}
-	if err := s.restore(ctx); err != nil {
+	if was != "" && was != now {
+		return me, fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, was)
+	}
+	return me, nil
+}
+
+// open takes over what the sink has stored, once. It erases what is stored of customers beyond what
+// the policy keeps, before anything is asked for.
+func (s *source) open(ctx context.Context, business string) error {
+	if s.opened {
+		return nil
+	}
+	if err := s.readForgotten(ctx, business); err != nil {
 		return err
 	}
-	stored := *s.stored.Load()
-	if err := s.sameBusiness(stored.Business, me.Business.ID); err != nil {
-		return err
-	}
-	if err := s.settlePersonal(ctx, me.Business.ID); err != nil {
-		return err
+	if _, err := s.onlineOrders(business).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		// The restaurant's other data is not kept waiting for that.
+		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	for _, st := range s.streams {
-		st.Restore(stored)
+		st.Restore(*s.stored.Load())
 	}
 	s.opened = true
 	return nil
 }
 
-// sameBusiness refuses a key of another restaurant: checkpoints belong to a
-// source's name, and those of one restaurant say nothing about another.
-func (s *source) sameBusiness(stored, now string) error {
-	if stored == "" || stored == now {
-		return nil
-	}
-	return fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, stored)
-}
-
 // accept acts on what /me says: limits, scopes, locations. It stores the row of the key when that
 // has changed.
 func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
-	s.NoteServiceTime(me.Date)
-	s.link.Accept(me.Value)
-	key := s.admit(ctx, me.Value)
+	key := s.admit(ctx, me)
 	state, detail := status.StateRunning, ""
-	switch {
-	case len(key.Unknown) > 0:
-		state, detail = status.StateFailing, unknownLocations(key)
-	case len(key.Inactive) > 0:
-		detail = fmt.Sprintf("locations %s of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", quoted(key.Inactive))
+	if err := s.configurationError(); err != nil {
+		state, detail = status.StateFailing, err.Error()
+	} else if len(key.Inactive) > 0 {
+		detail = fmt.Sprintf("locations %q of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", key.Inactive)
 	}
-	s.condition.Healthy(state, detail)
+	s.link.Healthy(state, detail)
 	st := s.keyRow
 	if st.Off() {
 		return
 	}
-	err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+	err := st.Guard.Run(ctx, func(ctx context.Context) error {
 		return st.Attempt(ctx, sinks.WalkSnapshot, func(ctx context.Context) error {
 			return st.ReplaceWith(ctx, [][]byte{me.Raw}, s.AnswerTime(me.Date))
 		})
@@ -152,16 +126,13 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	}
 }
 
-func unknownLocations(key stream.Identity) string {
-	return fmt.Sprintf("locations %q of the configuration are not among the key's active locations (%s): correct or remove them", key.Unknown, quoted(key.Locations))
-}
-
-func quoted(ids []string) string {
-	var q []string
-	for _, id := range ids {
-		q = append(q, fmt.Sprintf("%q", id))
+// configurationError is the error of configured locations that the key does not have.
+func (s *source) configurationError() error {
+	key := s.Identity()
+	if len(key.Unknown) == 0 {
+		return nil
 	}
-	return strings.Join(q, ", ")
+	return &stream.MisfitError{Text: fmt.Sprintf("locations %q of the configuration are not among the key's active locations %q: correct or remove them", key.Unknown, key.Locations)}
 }
 
 // askKeyRow asks for the key's row, also when it is not understood.

@@ -145,9 +145,9 @@ func TestAPassThatIsToldToWaitPutsOffTheProbe(t *testing.T) {
 		w.run(w.one())
 		w.until("running", 10*time.Minute, w.filled)
 		s := w.syncer.served()[0]
-		s.condition.Troubled(stream.Trouble{State: status.StateUnreachable})
+		s.link.Troubled(stream.Trouble{State: status.StateUnreachable})
 		first := w.source().NextProbe
-		s.condition.Troubled(stream.Trouble{State: status.StateUnreachable, RetryAfter: time.Hour})
+		s.link.Troubled(stream.Trouble{State: status.StateUnreachable, RetryAfter: time.Hour})
 		if now := w.source().NextProbe; now.Before(time.Now().Add(time.Hour)) {
 			t.Errorf("asked again at %s, as before at %s", now, first)
 		}

@@ -265,7 +265,7 @@ func TestARequestThatWaitedIsNotMadeForALostSource(t *testing.T) {
 		why := error(&lease.WaitingError{Holder: "another"})
 		s.lost.Store(&why)
 		asked := one.asks()
-		if _, err := s.link.Probe.Me(t.Context()); !lease.IsWaiting(err) || one.asks() != asked {
+		if _, err := s.link.Me(t.Context(), true); !lease.IsWaiting(err) || one.asks() != asked {
 			t.Errorf("%d requests, error %v", one.asks()-asked, err)
 		}
 	})

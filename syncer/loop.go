@@ -95,8 +95,7 @@ func (s *source) takeTurns(ctx context.Context) {
 			continue
 		}
 		if !s.IsReady() {
-			another := !s.condition.MustWait() && s.link.Changed() // a key put in place since the last probe is tried at once
-			if at := s.condition.View().NextProbe; time.Now().Before(at) && !another {
+			if at := s.link.View().NextProbe; time.Now().Before(at) && !s.link.IsChanged() { // a key put in place since the last probe is tried at once
 				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
 			} else if s.connect(ctx) == nil {
 				turns.AllDue(time.Now())
@@ -106,7 +105,10 @@ func (s *source) takeTurns(ctx context.Context) {
 		if !s.sleepUntil(ctx, turns.Next()) {
 			continue // woken: the state has changed
 		}
-		s.tryChangedKey(ctx)
+		// A key that was put in place is not left waiting for a probe, and is used for nothing else before.
+		if s.link.IsChanged() && s.askKey(ctx, func() bool { return false }) != nil {
+			continue // the source is in trouble, or ctx has ended
+		}
 		for _, j := range turns.Take(time.Now()) {
 			s.beginJob(ctx, j)
 		}

@@ -144,10 +144,10 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
 	}
 	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, s.connect); err != nil {
-		r.Fail(s.condition.View().State, err)
+		r.Fail(s.link.View().State, err)
 		return r
 	}
-	r.State = s.condition.View().State
+	r.State = s.link.View().State
 	r.Err = status.FailureOf(s.configurationError())
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
@@ -165,15 +165,6 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// configurationError is the error of configured locations that the key does not have.
-func (s *source) configurationError() error {
-	key := s.Identity()
-	if len(key.Unknown) == 0 {
-		return nil
-	}
-	return &stream.MisfitError{Text: unknownLocations(key)}
-}
-
 // onceOf makes one pass of a stream, whose counts stood at before when the pass of its
 // source began.
 func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
@@ -181,7 +172,7 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before w
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
 	err := s.isolated(st.Def.Name, func() error {
 		if st.Off() {
-			r.Off, r.NoScope = st.Why(), st.LacksScope(s.Identity())
+			r.Off, r.NoScope = st.Why(), st.LacksScope()
 			return nil
 		}
 		return s.pass(ctx, f, sel)
@@ -200,7 +191,7 @@ func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
 	var errs []error
 	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
 		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
-			return f.Common().Exclusive(ctx, w.Guard, w.Run)
+			return w.Guard.Run(ctx, w.Run)
 		}))
 	}
 	return errors.Join(errs...)

@@ -55,10 +55,8 @@ func TestAnOutageOfAServiceIsOneWarningAndOneEnd(t *testing.T) {
 			w.run()
 			w.until("filled", time.Hour, w.filled)
 			s := w.syncer.served()[0]
-			w.until("an answer of /me", time.Hour, func() bool {
-				answered, _ := s.condition.Answered(time.Now().Add(-time.Second))
-				return answered
-			})
+			w.until("an answer of /me that is not recent", time.Hour, func() bool { return !s.link.IsRecent() })
+			w.until("an answer of /me", time.Hour, s.link.IsRecent)
 			time.Sleep(early)
 			log.take()
 			if err := w.box.AddFault(faults.Fault{Kind: faults.Reset, Probability: 1}); err != nil {

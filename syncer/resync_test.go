@@ -333,7 +333,11 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 		})
 		begun := func() uint64 {
 			synctest.Wait()
-			return w.list("sales_orders").ResyncVersion()
+			cp, _ := w.store.Checkpoint("r0", "sales_orders", sinks.WalkFull)
+			if cp.Done {
+				return 0
+			}
+			return cp.FirstVersion
 		}
 		first := begun()
 		for range 3 {
@@ -420,26 +424,27 @@ func TestAFullResyncThatWasMissedIsMadeUpFor(t *testing.T) {
 // What an incremental walk brings while the sweep is at work is newer than it.
 func TestASweepNeverBuriesWhatCameBackMeanwhile(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		a, b := category("a", "A", stamp(-time.Hour)), category("b", "B", stamp(-time.Hour))
-		f.set(cats, a, b)
+		const path = "/products"
+		a, b := product("a", "l1", stamp(-time.Hour)), product("b", "l1", stamp(-time.Hour))
+		f.set(path, a, b)
 		w.open(w.one())
 		w.once(Selection{})
-		f.set(cats, a)
-		st := w.list("categories")
-		must(t, st.BeginResync(t.Context()))
-		must(t, st.WalkAgain(t.Context()))
-		sw := st.NewSweep()
-		rows, err := w.sink.Live(t.Context(), sw.Query)
-		if err != nil || len(rows) != 1 {
-			t.Fatalf("%d rows were not seen, %v", len(rows), err)
-		}
-		f.set(cats, a, category("b", "B2", clockText(time.Now())))
-		must(t, st.CatchUp(t.Context()))
-		must(t, sw.Chunk(t.Context(), rows, false)) // decided before it came back
-		time.Sleep(3 * time.Second)
-		synctest.Wait()
-		if r := w.store.Row("categories", "b1", "b"); r.Deleted || !strings.Contains(r.Raw, "B2") {
-			t.Errorf("%+v", r)
+		f.set(path, a)
+		asked := 0
+		f.on(path+"/b", func(rw http.ResponseWriter, _ *http.Request) bool {
+			asked++
+			f.meanwhile(func() { // it is back as soon as the answer is on its way, and walked before that comes
+				f.set(path, a, strings.Replace(product("b", "l1", clockText(time.Now())), `"name":"P"`, `"name":"B2"`, 1))
+				if err := w.list("products").CatchUp(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			fakeError(rw, http.StatusNotFound, "not_found")
+			return true
+		})
+		w.once(Selection{Full: true, Streams: []string{"products"}})
+		if r := w.store.Row("products", "b1", "b"); asked != 1 || r.Deleted || !strings.Contains(r.Raw, "B2") {
+			t.Errorf("asked %d times: %+v", asked, r)
 		}
 	})
 }
@@ -458,25 +463,30 @@ func TestALocationThatIsAwayForPartOfAFullResync(t *testing.T) {
 		f.me = both
 		w.open(w.one())
 		w.once(Selection{})
-		st := w.list("categories")
-		hear := func() {
-			time.Sleep(time.Minute)
-			must(t, st.Source.Refresh(t.Context()))
+		s := w.list("categories").Source
+		asked := 0
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			if asked++; asked > 1 {
+				return false
+			}
+			f.meanwhile(func() {
+				for _, me := range []string{one, both} {
+					f.mu.Lock()
+					f.me = me
+					f.mu.Unlock()
+					time.Sleep(20 * time.Second)
+					if err := s.Refresh(t.Context()); err != nil || (len(s.Identity().Locations) == 1) != (me == one) {
+						t.Errorf("locations %v, error %v", s.Identity().Locations, err)
+					}
+				}
+			})
+			f.list(rw, r, []string{a}) // as it was while the location was away
+			return true
+		})
+		w.once(Selection{Full: true, Streams: []string{"categories"}})
+		if asked < 2 {
+			t.Errorf("the list was walked %d times", asked)
 		}
-		must(t, st.BeginResync(t.Context()))
-		f.set(cats, a)
-		f.me = one
-		hear()
-		if got := st.Source.Identity().Locations; len(got) != 1 {
-			t.Fatalf("locations %v", got)
-		}
-		if err := st.WalkAgain(t.Context()); err == nil {
-			t.Error("a full resync is gone on with that began before the location was lost")
-		}
-		f.set(cats, a, b)
-		f.me = both
-		hear()
-		must(t, st.Resync(t.Context(), list.Consent{}))
 		if w.store.Row("categories", "b1", "b").Deleted {
 			t.Error("removed, and the service lists it")
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/syncer/condition"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -71,7 +71,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 // pauseAfter is how long to wait after so many failures of a source in a row.
 func pauseAfter(source string, failures int) time.Duration {
 	pause := lifecycle.Backoff(firstPause, mostPause, failures-1)
-	return lifecycle.Between(pause*3/4, pause*5/4, condition.Jitter(source, failures))
+	return lifecycle.Between(pause*3/4, pause*5/4, link.Jitter(source, failures))
 }
 
 // mayPass is true of errors that another attempt may not meet. After a 401 it goes on when

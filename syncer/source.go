@@ -3,7 +3,6 @@ package syncer
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/condition"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/proof"
@@ -28,9 +26,7 @@ type source struct {
 	*stream.Source
 	syncer *Syncer
 	cfg    Source
-	link   *link.Link // the way to the API
-
-	condition *condition.Condition // how well it can be served
+	link   *link.Link // the way to the API, and how well that can be served
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
@@ -90,7 +86,6 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
 	}
-	s.condition = condition.New(cfg.Name, s.Log, s.wakeLoop)
 	if y.leases != nil {
 		s.Fenced = s.fence
 	}
@@ -105,12 +100,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 			}
 			return s.fence()
 		},
-		Observe: func(e api.Exchange) {
-			if e.Status == http.StatusUnauthorized && e.Route != registry.RouteKey {
-				y.keys.Refused()
-			}
-			c.requested(cfg.Name, e.Route, e.Status)
-		},
+		Observe: func(e api.Exchange) { c.requested(cfg.Name, e.Route, e.Status) }, Changed: s.wakeLoop,
 	})
 	if err != nil {
 		panic(err) // checkSource lets no such configuration pass
@@ -123,13 +113,12 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 
 // newStreams makes the streams, each of its kind.
 func (s *source) newStreams(all []*registry.Definition) {
-	none := func() uint64 { return 0 }
 	s.days = proof.NewShared(s.Source)
 	for _, def := range all {
 		var st follower
 		switch def.Kind {
 		case registry.ListKind:
-			l := list.NewList(s.Source, def, none)
+			l := list.NewList(s.Source, def)
 			s.lists, st = append(s.lists, l), l
 			if def.Name == registry.Orders {
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted
@@ -160,17 +149,13 @@ func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
 }
 
 // IsReady implements stream.Owner.
-func (s *source) IsReady() bool { return s.condition.Ready() }
+func (s *source) IsReady() bool { return s.link.Ready() }
 
 // Timetable implements stream.Owner.
 func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
 
 // LongTurn implements stream.Owner.
 func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
-	select {
-	case s.syncer.backfills <- struct{}{}:
-		return func() { <-s.syncer.backfills }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	slots := s.syncer.backfills
+	return slots.Release, slots.Take(ctx)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/calendar"
-	"github.com/larder-sync/larder/syncer/condition"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -30,8 +30,8 @@ func (y *Syncer) walkStatus() status.Status {
 
 // view is the condition of the source. After the end of its life, it is what the next one waits
 // for.
-func (s *source) view() condition.View {
-	is := s.condition.View()
+func (s *source) view() link.View {
+	is := s.link.View()
 	if s.over() == nil {
 		return is
 	}

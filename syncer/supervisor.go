@@ -152,7 +152,7 @@ func (v *supervisor) rebuild(ctx context.Context) error {
 		v.faults++
 		trouble := stream.Failing(fault)
 		trouble.RetryAfter = pauseAfter(v.name, v.faults)
-		v.life.condition.Troubled(trouble)
+		v.life.link.Troubled(trouble)
 	}
 	return nil
 }

@@ -102,8 +102,8 @@ type Syncer struct {
 	businesses  businesses
 	keys        *link.Queue
 	metrics     *metrics
-	backfills   chan struct{} // bounds the backfills that run at once
-	forgotten   sync.Map      // by business: *personal.Forgotten
+	backfills   stream.Slot // of the long walks that run at once
+	forgotten   sync.Map    // by business: *personal.Forgotten
 	startedAt   time.Time
 
 	verifyLimits verify.Limits
@@ -164,7 +164,7 @@ func New(opts Options) (*Syncer, error) {
 		starting: stream.NewSlot(),
 		opts:     opts, log: opts.Logger, definitions: defs, times: times,
 		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
-		backfills: make(chan struct{}, maxBackfills), startedAt: time.Now(),
+		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
 	if !opts.Exclusive {

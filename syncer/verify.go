@@ -35,8 +35,11 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 	err = y.pass(ctx, sources, pass{
 		atOnce: len(sources), tell: tell,
 		visit: func(ctx context.Context, i int, s *source) error {
-			p.Reached(i, s.condition.View().State)
-			return s.verify(ctx, p, i, sel.Streams)
+			r := &verifier{served: s, names: sel.Streams}
+			if err := p.Source(ctx, i, r); err != nil {
+				return err
+			}
+			return r.own.configurationError()
 		},
 		ended: p.Ended,
 	})
@@ -46,78 +49,64 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 // errReadOnly refuses what a verification would write.
 var errReadOnly = errors.New("a verification writes nothing")
 
-// verify verifies the source's streams through a source of its own, which has the same budget,
-// reads what is stored, and can write nothing.
-func (s *source) verify(ctx context.Context, p *verify.Pass, i int, names []string) error {
-	var r *source
-	open := func(ctx context.Context) (streams []verify.Stream, err error) {
-		r = newSource(s.syncer, s.cfg, 1, s.counters)
-		r.Fenced = func() error { return errReadOnly }
-		err = r.Protected(ctx, "probe", r.look)
-		p.Reached(i, r.condition.View().State)
-		if err != nil {
-			return nil, err
-		}
-		for _, st := range r.streams {
-			if st.Common().Chosen(names) {
-				streams = append(streams, st)
-			}
-		}
-		return streams, nil
-	}
-	err := p.Source(ctx, i, verify.Source{
-		Open:   open,
-		AskKey: func(ctx context.Context) bool { return r.Protected(ctx, "probe", r.look) == nil },
-		Served: func(ctx context.Context) (bool, error) { // by a daemon of this process, or of another that claims the source
-			if s.syncer.running.Load() {
-				return true, nil
-			}
-			claims, err := s.syncer.claims(ctx)
-			return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == s.cfg.Name }), err
-		},
-		Turns: s.twoTurns,
-		Elsewhere: func(ctx context.Context, stream string) (map[string]bool, error) {
-			return r.listedElsewhere(ctx, stream)
-		},
-	})
-	if err != nil {
-		return err
-	}
-	return r.configurationError()
+// verifier verifies a source through one of its own, which has the same budget, reads what is
+// stored, and can write nothing.
+type verifier struct {
+	served *source
+	own    *source  // built when it is to be compared
+	names  []string // of the streams that are selected
 }
 
-// look reads what is stored of the source, and asks /me.
-func (s *source) look(ctx context.Context) error {
-	if err := s.restore(ctx); err != nil {
-		return err
+// Open implements verify.Source.
+func (r *verifier) Open(ctx context.Context) (state string, streams []verify.Stream, err error) {
+	s := newSource(r.served.syncer, r.served.cfg, 1, r.served.counters)
+	r.own, s.Fenced = s, func() error { return errReadOnly }
+	if err := r.AskKey(ctx); err != nil {
+		return s.link.View().State, nil, err
 	}
-	me, err := s.me(ctx)
-	if err == nil {
-		err = s.sameBusiness(s.stored.Load().Business, me.Value.Business.ID)
-	}
-	if err == nil {
-		err = s.readForgotten(ctx, me.Value.Business.ID)
-	}
-	if err != nil {
-		if ctx.Err() == nil { // an interrupt says nothing about the source
-			s.condition.Enter(stream.Diagnose(err).State, err.Error())
-		}
-		return err
-	}
-	s.NoteServiceTime(me.Date)
-	s.link.Accept(me.Value)
-	key := s.identify(me.Value)
-	s.IdentifyAs(key)
 	for _, st := range s.streams {
-		st.Restore(*s.stored.Load())
-		if reason := s.offReason(st, key); reason != "" {
-			st.Common().SwitchOff(reason)
-			continue
+		if st.Common().Chosen(r.names) {
+			streams = append(streams, st)
 		}
-		st.Common().AskFor(st.WantedLocations(key))
 	}
-	s.condition.Enter(status.StateRunning, "")
-	return nil
+	return s.link.View().State, streams, nil
+}
+
+// AskKey implements verify.Source. It does what askKey does, without storing anything.
+func (r *verifier) AskKey(ctx context.Context) error {
+	s := r.own
+	return s.Protected(ctx, "probe", func(ctx context.Context) error {
+		me, err := s.probe(ctx)
+		if err == nil {
+			err = s.readForgotten(ctx, me.Value.Business.ID)
+		}
+		if err != nil {
+			if ctx.Err() == nil { // an interrupt says nothing about the source
+				s.link.Enter(stream.Diagnose(err).State, err.Error())
+			}
+			return err
+		}
+		key := s.identify(me)
+		for _, st := range s.streams {
+			st.Restore(*s.stored.Load())
+			if reason := s.offReason(st, key); reason != "" {
+				st.Common().SwitchOff(reason)
+				continue
+			}
+			st.Common().AskFor(st.WantedLocations(key))
+		}
+		s.link.Enter(status.StateRunning, "")
+		return nil
+	})
+}
+
+// Served implements verify.Source: by a daemon of this process, or of another that claims the source.
+func (r *verifier) Served(ctx context.Context) (bool, error) {
+	if r.own.syncer.running.Load() {
+		return true, nil
+	}
+	claims, err := r.own.syncer.claims(ctx)
+	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == r.own.Name }), err
 }
 
 // A turn of a job may be skipped for a walk under way, hence two are waited for, and the walk
@@ -128,12 +117,11 @@ const (
 	longestTurns = time.Hour
 )
 
-// twoTurns returns how long to wait for two turns of a job; enough is false for a job that is off,
-// and when they are too far away.
-func (s *source) twoTurns(j schedule.Job) (wait time.Duration, enough bool) {
-	times, now := s.syncer.timetable(), time.Now()
-	first := times.Next(j, s.cfg.Name, now)
-	second := times.Next(j, s.cfg.Name, first)
+// Turns implements verify.Source.
+func (r *verifier) Turns(j schedule.Job) (wait time.Duration, enough bool) {
+	times, now := r.own.Timetable(), time.Now()
+	first := times.Next(j, r.own.Name, now)
+	second := times.Next(j, r.own.Name, first)
 	if first.IsZero() || second.IsZero() {
 		return 0, false
 	}
@@ -155,10 +143,10 @@ func (y *Syncer) claims(ctx context.Context) ([]sinks.Claim, error) {
 	return claims, nil
 }
 
-// listedElsewhere are the ids that other sources of the restaurant list in a stream without a
-// cursor, as it is stored. Sources that neither the configuration of this process nor a process
-// that is alive has any more list nothing.
-func (s *source) listedElsewhere(ctx context.Context, stream string) (map[string]bool, error) {
+// Elsewhere implements verify.Source. Sources that neither the configuration of this process nor a
+// process that is alive has any more list nothing.
+func (r *verifier) Elsewhere(ctx context.Context, stream string) (map[string]bool, error) {
+	s := r.own
 	businesses, err := s.Sink.Businesses(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // pass is one visit of each of some sources.
@@ -36,15 +37,13 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 	}
 	stop := every(y.log, time.Second, p.tell)
 	failed := make([]error, len(sources))
-	places := make(chan struct{}, max(p.atOnce, 1))
+	slots := make(stream.Slot, max(p.atOnce, 1))
 	var visits sync.WaitGroup
 	for i, v := range sources {
 		visits.Go(func() {
-			select {
-			case places <- struct{}{}:
-				defer func() { <-places }()
+			if slots.Take(ctx) == nil { // else ctx has ended
+				defer slots.Release()
 				failed[i] = y.recovered(y.log, "pass", func() error { v.pass(ctx, i, p); return nil })
-			case <-ctx.Done():
 			}
 		})
 	}

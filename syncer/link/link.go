@@ -22,6 +22,7 @@ import (
 // source's budget (DESIGN §6, B4).
 type Link struct {
 	stream.Lanes
+	*Condition
 	opts Options
 
 	mu      sync.Mutex     // guards what follows; all of it is secret
@@ -32,8 +33,7 @@ type Link struct {
 	paused  bool           // a long pause has been reported, and no answer has come since
 	shared  bool           // that others use the limits has been reported
 
-	// Probe asks for the key, ahead of everything else.
-	Probe *api.Client
+	probe *api.Client // asks for the key, ahead of everything else
 }
 
 // Options are what a link is made of.
@@ -48,27 +48,36 @@ type Options struct {
 	API     api.Options
 	MayAsk  func() error // an error: nothing is to be asked
 	Observe func(api.Exchange)
+	Changed func() // called after each change of its condition that the source's loop acts on
 	Log     *slog.Logger
 }
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
 	l := &Link{opts: o, refused: map[string]int{}}
+	l.Condition = &Condition{source: o.Source, log: o.Log, changed: o.Changed, state: status.StateStarting, since: time.Now()}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
-	opts.Key, opts.Observe = l.secret, o.Observe
+	// The key of every request but those to /me is the one with which /me has answered. A key of
+	// another restaurant, put in the place of this one's, must not bring a single row.
+	opts.Key, opts.Observe = l.secret(&l.inUse), func(e api.Exchange) {
+		if e.Status == http.StatusUnauthorized {
+			o.Queue.refused()
+		}
+		o.Observe(e)
+	}
 	client, err := api.New(opts)
 	if err != nil {
 		return nil, err
 	}
-	opts.Key = l.keyToTry
+	opts.Key, opts.Observe = l.secret(&l.trying), o.Observe
 	probe, err := api.New(opts)
 	if err != nil {
 		return nil, err
 	}
 	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane, o.MayAsk}) }
-	l.Probe = through(probe, budget.Probe)
+	l.probe = through(probe, budget.Probe)
 	l.Fresh, l.Reconcile = through(client, budget.Fresh), through(client, budget.Reconcile)
 	l.Deep, l.Backfill = through(client, budget.Deep), through(client, budget.Backfill)
 	return l, nil
@@ -111,8 +120,12 @@ func (l *Link) configured() []string {
 	return keys
 }
 
-// Changed is true when a key is another than when /me was last asked.
-func (l *Link) Changed() bool {
+// IsChanged reports whether a key is another than when /me was last asked, and the service has not
+// asked to be left alone.
+func (l *Link) IsChanged() bool {
+	if l.mustWait() {
+		return false
+	}
 	now := l.configured()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +138,7 @@ func (l *Link) Changed() bool {
 // A key that may be wrong waits for its turn in the queue, ahead of others if all was well with
 // the source when it was last served. The key in use of a source that is served is right, and is
 // asked with at once.
-func (l *Link) Me(ctx context.Context, served, wasWell bool) (me api.Document[types.Me], err error) {
+func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me], err error) {
 	var first error
 	for i, key := range l.candidates() {
 		if i > 0 {
@@ -133,10 +146,10 @@ func (l *Link) Me(ctx context.Context, served, wasWell bool) (me api.Document[ty
 		}
 		leave := func(refused bool) {
 			if refused {
-				l.opts.Queue.Refused()
+				l.opts.Queue.refused()
 			}
 		}
-		if !key.inUse || !served {
+		if !key.inUse || !l.Ready() {
 			soon := untried
 			if key.refused {
 				soon = triedOnce
@@ -163,7 +176,7 @@ func (l *Link) try(ctx context.Context, key string, leave func(refused bool)) (m
 	l.mu.Lock()
 	l.trying = key
 	l.mu.Unlock()
-	me, err = l.Probe.Me(ctx)
+	me, err = l.probe.Me(ctx)
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
 	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
@@ -193,19 +206,29 @@ func (l *Link) Accept(me types.Me) {
 	}, l.restaurant(me.Business.ID))
 }
 
-// keyToTry is the key with which /me is asked.
-func (l *Link) keyToTry() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.trying
+// IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
+// the source's. A refused key for which the queue has no place is in trouble without, until it has
+// one.
+func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
+	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
+	switch {
+	case !l.doubt(failed, refused):
+		return false
+	case refused && l.opts.Queue.full():
+		l.Troubled(t)
+		l.probeNow()
+		return false
+	}
+	return true
 }
 
-// secret is the key of every request but those to /me: the one with which /me has answered. A
-// key of another restaurant, put in the place of this one's, must not bring a single row.
-func (l *Link) secret() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inUse
+// secret returns a key as it is when a request is made.
+func (l *Link) secret(key *string) func() string {
+	return func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return *key
+	}
 }
 
 // FollowProcess notes that a process before this one may have used the key, and returns how long

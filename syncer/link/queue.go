@@ -117,17 +117,17 @@ func (q *Queue) leave(k rank, refused bool) {
 	time.AfterFunc(time.Minute, free)
 }
 
-// Refused counts a refused request that did not wait here, since the key was good when it
+// refused counts a refused request that did not wait here, since the key was good when it
 // was last used. Such a request cannot be held up. Those that wait are.
-func (q *Queue) Refused() {
+func (q *Queue) refused() {
 	q.mu.Lock()
 	q.take(untried, 1)
 	q.mu.Unlock()
 	q.leave(untried, true)
 }
 
-// Full reports whether a new key would have to wait.
-func (q *Queue) Full() bool {
+// full reports whether a new key would have to wait.
+func (q *Queue) full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return !q.fits(untried)

@@ -39,7 +39,7 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 		ID        string `json:"id"`
 		UpdatedAt string `json:"updated_at"`
 	}
-	if mapping.Unmarshal(raw, &row) == nil && st.elsewhere(raw) { // what is not JSON goes to quarantine
+	if mapping.Unmarshal(raw, &row) == nil && st.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
 	var what Delivered
@@ -47,7 +47,7 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
-	err := st.Exclusive(ctx, st.delivering, func(ctx context.Context) (err error) {
+	err := st.delivering.Run(ctx, func(ctx context.Context) (err error) {
 		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
 		return err
 	})
@@ -102,7 +102,7 @@ func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []b
 	if stamp, known := st.Writer.Remembers(id); known {
 		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
-	if st.caughtUp.Load() && st.state.read().floor().Before(updated) && !st.Writer.ForgetsRows() {
+	if p := st.state.read(); p.caughtUp && p.floor().Before(updated) && !st.Writer.ForgetsRows() {
 		return 0, false, nil // all that was written of rows that changed then is remembered
 	}
 	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})

@@ -16,7 +16,8 @@ import (
 // leaves out are dropped on arrival.
 type List struct {
 	*stream.Stream
-	// Counted is how many live rows the service counts, 0 while that is not known.
+	// Counted is how many live rows the service counts, 0 while that is not known. It may be set
+	// before anything is asked.
 	Counted func() uint64
 
 	// Forgotten are the rows of which nothing of a person is stored; nil for none. It is set
@@ -26,21 +27,19 @@ type List struct {
 	state  state
 	handed handed      // live rows on their way to the warehouse
 	pace   stream.Pace // of the long walk under way
-
-	mirrored  atomic.Uint64             // live rows when the full resync under way went on
-	caughtUp  atomic.Bool               // an incremental walk of this process has come to its end
-	ahead     atomic.Bool               // it was logged that the stored watermark is ahead of the service's clock
-	refetched atomic.Pointer[refetched] // what the last [List.refetchOpen] did; nil for none
+	ahead  atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
 
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
 	owing      stream.Slot // the debt is looked at and stored
 }
 
-// NewList makes a list of which nothing is stored. counted is how many live rows the service
-// counts, 0 while that is not known.
-func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) *List {
-	st := &List{Stream: stream.NewStream(o, def), Counted: counted, delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot()}
+// NewList makes a list of which nothing is stored.
+func NewList(o *stream.Source, def *registry.Definition) *List {
+	st := &List{
+		Stream: stream.NewStream(o, def), Counted: func() uint64 { return 0 },
+		delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot(),
+	}
 	for _, kind := range def.Walks() {
 		st.state.moved(st.fresh(kind))
 	}
@@ -49,7 +48,7 @@ func NewList(o *stream.Source, def *registry.Definition, counted func() uint64) 
 		if st.Off() {
 			return nil
 		}
-		return st.fill(ctx, st.resyncDue, Consent{})
+		return st.fill(ctx, st.resyncDue, consent{})
 	}
 	st.Tasks = []stream.Task{
 		st.Guard.Task(st.CatchUp, def.Job),
@@ -91,22 +90,17 @@ func (st *List) Well() (state, detail string) {
 	return status.StateRunning, ""
 }
 
-// CatchUpNow runs an incremental walk when no other one runs.
-func (st *List) CatchUpNow(ctx context.Context) error {
-	return st.Exclusive(ctx, st.Guard, st.CatchUp)
-}
-
 // Fill runs the backfill to its end, and a full resync that is owed or under way.
 func (st *List) Fill(ctx context.Context) error {
-	return st.fill(ctx, func() bool { return st.Indebted() || st.ResyncVersion() != 0 }, Consent{})
+	return st.fill(ctx, st.Resyncing, consent{})
 }
 
 // fill runs the backfill to its end, and a full resync if one is due then.
-func (st *List) fill(ctx context.Context, due func() bool, word Consent) error {
+func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) error {
 	if err := st.backfill(ctx); err != nil || !due() {
 		return err
 	}
-	return st.Resync(ctx, word)
+	return st.resync(ctx, confirmed)
 }
 
 // Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
@@ -118,9 +112,9 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 	if !full {
 		return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 	}
-	word := Consent{given: confirmed, held: st.Held()}
+	confirmation := consent{given: confirmed, held: st.Held()}
 	long.Run = func(ctx context.Context) error {
-		if err := st.fill(ctx, func() bool { return true }, word); err != nil {
+		if err := st.fill(ctx, func() bool { return true }, confirmation); err != nil {
 			return err
 		}
 		if held := st.Held(); held != nil {

@@ -41,7 +41,7 @@ const doubtedAgain = 20 * time.Hour
 // others, a full resync is owed. One under way does not count, since it may have passed by
 // their rows: it begins anew.
 func (st *List) NoteKey(ctx context.Context) {
-	err := st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+	err := st.owing.Run(ctx, func(ctx context.Context) error {
 		p := st.state.read()
 		was, now := p.debt, p.debt
 		now.Locations, now.Configured = st.locations()
@@ -69,7 +69,7 @@ func more(was, now []string) bool {
 // one in [doubtedAgain], and none where one is owed. One under way begins anew. The locations stay
 // those that the rows were walked for, so that NoteKey still finds a change of them.
 func (st *List) Owe(ctx context.Context) error {
-	return st.Exclusive(ctx, st.owing, func(ctx context.Context) error {
+	return st.owing.Run(ctx, func(ctx context.Context) error {
 		p := st.state.read()
 		now, at := p.debt, st.Source.WallClock().UTC()
 		if ago := at.Sub(now.Doubted); p.indebted() || 0 <= ago && ago < doubtedAgain {
@@ -104,7 +104,7 @@ func (st *List) owe(ctx context.Context, now debt) error {
 	if _, err := st.Source.Commits.Write(ctx, c); err != nil {
 		return err
 	}
-	st.state.owe(now)
+	st.state.change(func(p *position) { p.debt = now })
 	return nil
 }
 
@@ -113,11 +113,11 @@ func (st *List) Followed(location string) bool {
 	return slices.Contains(st.state.read().debt.Once, location)
 }
 
-// Indebted reports whether a full resync is owed that has not begun.
-func (st *List) Indebted() bool { return st.state.read().indebted() }
+// Resyncing reports whether a full resync is under way or owed.
+func (st *List) Resyncing() bool { return st.state.read().resyncing() }
 
-// elsewhere reports whether a row is of a location that the configuration leaves out.
-func (st *List) elsewhere(raw []byte) bool {
+// LeavesOut reports whether a row is of a location that the configuration leaves out.
+func (st *List) LeavesOut(raw []byte) bool {
 	var row struct {
 		LocationID string `json:"location_id"`
 	}

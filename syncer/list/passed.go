@@ -27,7 +27,7 @@ type refetched struct {
 // does so once for an instant, before the walk gets past it, so that a failure loses nothing. An
 // order that the service does not show stays as it is.
 func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
-	if last := st.refetched.Load(); last != nil && !skippedAt.After(last.skippedAt) {
+	if !skippedAt.After(st.state.read().refetched.skippedAt) {
 		return nil
 	}
 	q, asked := st.Rows(), 0
@@ -58,6 +58,7 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 	}
 	st.Source.Log.Warn("more orders changed at one instant than the service lists: those of the last two days that are stored and not final were asked for one by one; "+
 		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", skippedAt, "asked", asked)
-	st.refetched.Store(&refetched{skippedAt: skippedAt, at: st.Source.ServiceNow(), orders: asked})
+	done := refetched{skippedAt: skippedAt, at: st.Source.ServiceNow(), orders: asked}
+	st.state.change(func(p *position) { p.refetched = done })
 	return nil
 }

@@ -57,28 +57,22 @@ func decoded(stored sinks.Checkpoint) checkpoint {
 	return cp
 }
 
-// enter puts the checkpoint into a phase.
-func (cp *checkpoint) enter(p phase) {
-	cp.phase, cp.Position = p, ""
-	if p == (phase{}) {
-		return
+// encoded is the checkpoint as it is stored.
+func (cp *checkpoint) encoded() sinks.Checkpoint {
+	stored := cp.Checkpoint
+	stored.Position = ""
+	if cp.phase != (phase{}) {
+		text, err := json.Marshal(cp.phase)
+		if err != nil {
+			panic(err) // it holds texts, numbers and a time
+		}
+		stored.Position = string(text)
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // it holds texts, numbers and a time
-	}
-	cp.Position = string(text)
+	return stored
 }
 
-// named puts the checkpoint into the phase of that name; the rest of its phase stays.
-func (cp *checkpoint) named(n phaseName) {
-	p := cp.phase
-	p.Name = n
-	cp.enter(p)
-}
-
-// resyncing reports whether a full resync is under way.
-func (cp *checkpoint) resyncing() bool { return !cp.StartedAt.IsZero() && !cp.Done }
+// underWay reports whether the walk has begun and not ended, its sweep included.
+func (cp *checkpoint) underWay() bool { return !cp.StartedAt.IsZero() && !cp.Done }
 
 // figures are what the log says of a walk beside its rows.
 func (cp *checkpoint) figures() []any {

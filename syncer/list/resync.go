@@ -21,34 +21,34 @@ import (
 // that passed while nobody was there is made up for.
 func (st *List) resyncDue() bool {
 	p := st.state.read()
-	return p.back.Done && (p.full.resyncing() || p.indebted() ||
+	return p.back.Done && (p.resyncing() ||
 		st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, stream.Later(p.full.StartedAt, p.back.StartedAt), st.Source.ServiceNow()))
 }
 
-// Resync runs a full resync to its end, from where it stands. A person's word lets
-// the sweep remove what its guard would hold.
-func (st *List) Resync(ctx context.Context, word Consent) error {
+// resync runs a full resync to its end, from its checkpoint. The sweep removes what its guard would
+// hold once an operator has confirmed it.
+func (st *List) resync(ctx context.Context, confirmed consent) error {
 	release, err := st.Source.LongTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if st.ResyncVersion() != 0 {
+	if cp := st.state.read().full; cp.underWay() {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
 		if err := st.walkAll(ctx); err != nil {
 			return err
 		}
-		return st.sweep(ctx, word)
+		return st.sweep(ctx, confirmed)
 	})
 }
 
 // walkAll walks everything again, until none is owed when it has come to the end.
 func (st *List) walkAll(ctx context.Context) error {
 	for {
-		if st.ResyncVersion() == 0 || st.Indebted() {
-			if err := st.BeginResync(ctx); err != nil {
+		if p := st.state.read(); !p.full.underWay() || p.indebted() {
+			if err := st.beginResync(ctx); err != nil {
 				return err
 			}
 		}
@@ -56,39 +56,40 @@ func (st *List) walkAll(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("count live rows: %w", err)
 		}
-		st.mirrored.Store(rows)
-		if err := st.WalkAgain(ctx); errors.Is(err, errOvertaken) {
+		st.state.change(func(p *position) { p.mirrored = rows })
+		if err := st.walkAgain(ctx); errors.Is(err, errOvertaken) {
 			continue
 		} else if err != nil {
 			return err
 		}
 		// What changed behind the walk's cursor, stamped in the past.
-		if err := st.CatchUpNow(ctx); err != nil {
+		if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
 			return err
 		}
 		// The sweep goes by what the key may use now: what it may use no more is not gone.
 		if err := st.Source.Refresh(ctx); err != nil {
 			return err
 		}
-		if !st.Indebted() {
+		if !st.state.read().indebted() {
 			return nil
 		}
 	}
 }
 
-// BeginResync stores the begin of a full resync, in the place of one that is under way. A sweep
+// beginResync stores the begin of a full resync, in the place of one that is under way. A sweep
 // that waits for a person goes on waiting meanwhile. It has begun as soon as the
 // sink has taken that: who stops waiting then leaves it to the next turn.
-func (st *List) BeginResync(ctx context.Context) error {
+func (st *List) beginResync(ctx context.Context) error {
 	st.Source.Log.Info("full resync begins", "stream", st.Def.Name)
 	st.Begins(sinks.WalkFull)
 	now := st.Source.ServiceNow().UTC()
 	cp := st.fresh(sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
 	p := st.state.read()
-	cp.enter(phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()})
+	cp.phase = phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()}
 	c := st.Source.Commit(st.Def.Name)
-	c.Checkpoint = &cp.Checkpoint
+	stored := cp.encoded()
+	c.Checkpoint = &stored
 	receipt, err := st.Source.Commits.Write(ctx, c)
 	if err != nil {
 		return err
@@ -100,17 +101,9 @@ func (st *List) BeginResync(ctx context.Context) error {
 	return nil
 }
 
-// ResyncVersion is the first version of the full resync under way, 0 for none.
-func (st *List) ResyncVersion() uint64 {
-	if cp := st.state.read().full; cp.resyncing() {
-		return cp.FirstVersion
-	}
-	return 0
-}
-
-// WalkAgain runs the walk of a full resync to its end, from where its checkpoint
+// walkAgain runs the walk of a full resync to its end, from where its checkpoint
 // stands.
-func (st *List) WalkAgain(ctx context.Context) error {
+func (st *List) walkAgain(ctx context.Context) error {
 	for {
 		cp := st.state.read().full
 		if cp.Done || cp.phase.Name == phaseWalked {

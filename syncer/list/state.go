@@ -21,6 +21,11 @@ type state struct {
 type position struct {
 	incr, back, full checkpoint
 	debt             debt
+
+	// Of this process alone.
+	mirrored  uint64    // live rows when the full resync under way went on
+	caughtUp  bool      // an incremental walk has come to its end
+	refetched refetched // what the last [List.refetchOpen] did; zero for none
 }
 
 // read returns what is stored now.
@@ -53,19 +58,20 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (un
 // moved takes over the checkpoint of a walk under way. The watermark of the incremental walks
 // never goes back.
 func (s *state) moved(cp checkpoint) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if cp.Walk == sinks.WalkIncremental {
-		cp.Watermark = stream.Later(cp.Watermark, s.now.incr.Watermark)
-	}
-	*s.now.of(cp.Walk) = cp
-	s.now.inherit()
+	s.change(func(p *position) {
+		if cp.Walk == sinks.WalkIncremental {
+			cp.Watermark = stream.Later(cp.Watermark, p.incr.Watermark)
+		}
+		*p.of(cp.Walk) = cp
+		p.inherit()
+	})
 }
 
-func (s *state) owe(d debt) {
+// change changes what is stored, or is on its way.
+func (s *state) change(f func(*position)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now.debt = d
+	f(&s.now)
 }
 
 // of returns the checkpoint of a kind of walk.
@@ -90,6 +96,9 @@ func (p *position) inherit() {
 // floor is the oldest updated_at that the next incremental walk can receive, with a
 // margin; what is older need not be remembered.
 func (p position) floor() time.Time { return Watermark{Cp: &p.incr.Checkpoint}.Next().Add(-margin) }
+
+// resyncing reports whether a full resync is under way or owed.
+func (p position) resyncing() bool { return p.full.underWay() || p.indebted() }
 
 // indebted reports whether a full resync is owed that has not begun.
 func (p position) indebted() bool {

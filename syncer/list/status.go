@@ -7,7 +7,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Describe adds to a status what is known of a list.
@@ -21,7 +20,7 @@ func (st *List) Describe(into *status.StreamStatus) {
 	if p.full.Done {
 		into.LastResync = p.full.UpdatedAt
 	}
-	if last := st.refetched.Load(); into.Detail == "" && last != nil && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
+	if last := p.refetched; into.Detail == "" && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
 		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
 			"one by one; an order that was never stored is missing until it changes.", last.skippedAt.Format(time.RFC3339Nano), last.orders)
 	}
@@ -40,11 +39,11 @@ func (st *List) Progress() *status.Progress {
 	cp := now.back
 	switch {
 	case cp.Done && now.awaits(): // what is mirrored lacks its rows
-		cp, total = now.full, max(st.mirrored.Load(), total)
+		cp, total = now.full, max(now.mirrored, total)
 	case cp.Done:
-		cp, total = now.full, st.mirrored.Load()
+		cp, total = now.full, now.mirrored
 	}
-	if cp.Walk == sinks.WalkFull && !cp.resyncing() {
+	if cp.Walk == sinks.WalkFull && !cp.underWay() {
 		return nil
 	}
 	p := &status.Progress{
@@ -55,8 +54,7 @@ func (st *List) Progress() *status.Progress {
 		if all := cp.Pages * api.PageLimit; len(st.Source.OnlyLocations) > 0 && all > cp.Rows {
 			between = all - cp.Rows // those of other locations, too
 		}
-		p.RequestsLeft = stream.RequestsLeft(total, p.Rows, between)
-		p.ExpectedLeft = status.Seconds(max(st.Source.Lanes.Expect(int(p.RequestsLeft)), st.pace.Left(p.RequestsLeft)))
+		st.Source.Lanes.Forecast(p, between, &st.pace)
 	}
 	return p
 }

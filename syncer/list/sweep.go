@@ -22,16 +22,16 @@ const (
 	sweepChunk = 1000               // rows of a commit
 )
 
-// Consent is a person's word about a sweep, and what they were shown when they gave
-// it: the sweep that was held then, nil when none was.
-type Consent struct {
+// consent is whether an operator has confirmed a sweep, and what was shown then: the sweep that was
+// held, nil when none was.
+type consent struct {
 	given bool
 	held  *status.SweepHeld
 }
 
-// covers is true when the word holds for what was found since: it is about the rows
-// that were shown, and about as much more as needs no word.
-func (c Consent) covers(sw *sweep, alive int) bool {
+// covers reports whether the confirmation is of what was found since: of the rows that were shown,
+// and of as many more as need none.
+func (c consent) covers(sw *sweep, alive int) bool {
 	switch {
 	case !c.given:
 		return false
@@ -46,7 +46,7 @@ func (c Consent) covers(sw *sweep, alive int) bool {
 // sweep is one sweep of a stream.
 type sweep struct {
 	stream *List
-	Query  sinks.LiveQuery // the rows that were not seen
+	query  sinks.LiveQuery // the rows that were not seen
 	unseen uint64
 	live   uint64
 	usable []string // locations that rows may be of
@@ -91,7 +91,7 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	if sw.unseen <= AskFirst || st.Def.One == nil {
 		return 0, nil
 	}
-	q := sw.Query
+	q := sw.query
 	q.Limit = sweepChunk
 	rows, err := st.Source.Sink.Live(ctx, q)
 	if err != nil {
@@ -101,15 +101,14 @@ func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
 	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
 	for i := range min(SampleSize, len(rows)) {
 		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
-		raw, _, err := st.Def.One(ctx, st.Source.Lanes.Backfill, id)
+		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, id)
 		sw.run.Requests++
 		st.Writer.Count(write.Counts{Requests: 1})
-		switch {
-		case st.elsewhere(raw): // moved, so that the list was right to leave it out
-		case err == nil, len(raw) > 0: // it is there, whether or not it is understood
+		if err != nil {
+			return 0, err
+		}
+		if a.reason == "" { // whether or not it is understood
 			alive++
-		case !api.IsNotFound(err):
-			return 0, fmt.Errorf("ask for %s %q before it is removed: %w", st.Def.Name, id, err)
 		}
 	}
 	return alive, nil
@@ -123,8 +122,8 @@ func (sw *sweep) reason(r sinks.LiveRow) string {
 	return write.ReasonGone
 }
 
-// Chunk removes some of the rows that the resync has not seen.
-func (sw *sweep) Chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
+// chunk removes some of the rows that the resync has not seen.
+func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
 	st := sw.stream
 	answers := map[string]*answer{} // of the rows that are asked for
 	for _, r := range rows {
@@ -171,7 +170,7 @@ func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
 	}
 	// Below every row that the resync or anything since brought, whatever the order
 	// in which they become visible: only rows that were there before it are removed.
-	in.Remove(r.ID, reason, sw.Query.Below, st.Source.ServiceNow().UTC())
+	in.Remove(r.ID, reason, sw.query.Below, st.Source.ServiceNow().UTC())
 }
 
 // end closes the full resync.
@@ -181,11 +180,11 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
 	done := cp // with what is said of its counts
-	cp.enter(phase{})
+	cp.phase = phase{}
 	if held != nil {
-		cp.enter(phase{Name: phaseHeld, Held: held})
+		cp.phase = phase{Name: phaseHeld, Held: held}
 	}
-	if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, &sw.run); err != nil {
+	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
 		return err
 	}
 	st.state.moved(cp)
@@ -196,16 +195,24 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 
 // sweep removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (st *List) sweep(ctx context.Context, word Consent) error {
-	sw, sink := st.NewSweep(), st.Source.Sink
-	if sw.Query.Below == 0 {
+func (st *List) sweep(ctx context.Context, confirmed consent) error {
+	cp, sink := st.state.read().full, st.Source.Sink
+	if !cp.underWay() || cp.FirstVersion == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
+	sw := &sweep{
+		stream: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
+		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+	}
+	sw.query.Below = cp.FirstVersion
+	if st.Def.ByKey { // only what the key may not see any more is removed
+		sw.query.Except = sw.usable
 	}
 	if err := sw.readEntries(ctx); err != nil {
 		return err
 	}
 	var err error
-	if sw.unseen, err = sink.CountLive(ctx, sw.Query); err != nil {
+	if sw.unseen, err = sink.CountLive(ctx, sw.query); err != nil {
 		return fmt.Errorf("count what the full resync did not see: %w", err)
 	}
 	if sw.live, err = sink.CountLive(ctx, st.Rows()); err != nil {
@@ -215,18 +222,18 @@ func (st *List) sweep(ctx context.Context, word Consent) error {
 	if err != nil {
 		return err
 	}
-	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !word.covers(sw, alive) {
+	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !confirmed.covers(sw, alive) {
 		return sw.hold(ctx, alive)
 	}
-	// Chunk by chunk; when they are few, the service is asked for each of them first.
+	// In chunks; when they are few, the service is asked for each of them first.
 	ask := sw.unseen <= AskFirst && st.Def.One != nil
-	q := sw.Query
+	q := sw.query
 	q.Limit = sweepChunk
 	for rows, err := range sinks.LivePages(ctx, sink, q) {
 		if err != nil {
 			return fmt.Errorf("read what the full resync did not see: %w", err)
 		}
-		if err := sw.Chunk(ctx, rows, ask); err != nil {
+		if err := sw.chunk(ctx, rows, ask); err != nil {
 			return err
 		}
 	}
@@ -234,19 +241,6 @@ func (st *List) sweep(ctx context.Context, word Consent) error {
 		return err
 	}
 	return sw.end(ctx, nil)
-}
-
-// NewSweep begins a sweep of what the full resync under way has not seen.
-func (st *List) NewSweep() *sweep {
-	sw := &sweep{
-		stream: st, usable: st.Source.Usable(st.Source.Identity()), Query: st.Rows(),
-		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
-	}
-	sw.Query.Below = st.ResyncVersion()
-	if st.Def.ByKey { // only what the key may not see any more is removed
-		sw.Query.Except = sw.usable
-	}
-	return sw
 }
 
 // readEntries reads which quarantine entries are open.
@@ -258,7 +252,7 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 	}
 	sw.seen = map[string]bool{}
 	for _, q := range open {
-		if q.Version >= sw.Query.Below {
+		if q.Version >= sw.query.Below {
 			sw.seen[q.Key()] = true
 		} else {
 			sw.missing = append(sw.missing, q.Key())
@@ -335,7 +329,7 @@ func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answe
 		a.reason = write.ReasonGone
 	case len(raw) == 0 && err != nil:
 		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
-	case st.elsewhere(raw):
+	case st.LeavesOut(raw):
 		a.reason = write.ReasonNoAccess
 	default:
 		a.raw, a.at = raw, st.Source.AnswerTime(date)

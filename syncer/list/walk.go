@@ -34,8 +34,6 @@ type walk struct {
 	run     sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
-	// durable: all that the walk brought is.
-	durable bool
 }
 
 // MaxRefusals is how many times in a row one run goes on after a refused cursor and
@@ -74,8 +72,7 @@ func (w *walk) follow(ctx context.Context) error {
 	if err := w.window.wait(ctx, 0); err != nil {
 		return err
 	}
-	w.durable = true
-	w.publish()
+	w.publish(true)
 	return nil
 }
 
@@ -125,7 +122,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	p, err = w.list.fetch(ctx, w.cp.Walk, since, cursor)
+	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}
@@ -141,7 +138,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if w.long() {
 		st.pace.Page(time.Now())
 	}
-	if w.cp.Walk == sinks.WalkFull && st.Indebted() {
+	if w.cp.Walk == sinks.WalkFull && st.state.read().indebted() {
 		return errors.Join(errOvertaken, w.window.wait(ctx, 0))
 	}
 	if !p.PassedBy.IsZero() {
@@ -172,10 +169,10 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	w.advance(p, in)
 	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
 		in.CountRows()
-		w.publish()
+		w.publish(false)
 		return nil
 	}
-	cp := w.cp.Checkpoint
+	cp := w.cp.encoded()
 	in.Commit.Checkpoint = &cp
 	if !p.HasMore {
 		w.run.FinishedAt = time.Now()
@@ -193,7 +190,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	}
 	w.dirty = true
 	in.Remember()
-	w.publish()
+	w.publish(false)
 	return nil
 }
 
@@ -269,12 +266,11 @@ func (w *walk) advance(p Page, in *write.Intake) {
 	switch lost := cp.phase.Name == phaseCursorLost; {
 	case w.long() && lost:
 		w.beginAgain()
-		cp.named(phaseAgain)
+		cp.phase.Name = phaseAgain
 	case cp.Walk == sinks.WalkFull:
-		cp.named(phaseWalked)
+		cp.phase.Name = phaseWalked
 	case cp.Walk == sinks.WalkBackfill:
-		cp.Done = true
-		cp.named(phaseNone)
+		cp.Done, cp.phase.Name = true, phaseNone
 	}
 }
 
@@ -302,7 +298,6 @@ func (w *walk) restart(begin time.Time) {
 		if unfiltered {
 			cp.phase.Name = phaseCursorLost
 		}
-		cp.enter(cp.phase)
 	}
 	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
@@ -313,17 +308,16 @@ func (w *walk) beginAgain() {
 	cp := &w.cp
 	cp.Since, cp.Rows, cp.Tombstones = w.list.Def.BackfillSince, 0, 0
 	cp.phase.AtLeast, w.counted = false, time.Time{}
-	cp.enter(cp.phase)
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
 // when all of it is durable: others then ask the sink about what it brought.
-func (w *walk) publish() {
+func (w *walk) publish(durable bool) {
 	cp := w.cp
-	if !w.durable {
+	if !durable {
 		cp.Done = false
 		if cp.phase.Name == phaseWalked {
-			cp.named(phaseNone)
+			cp.phase.Name = phaseNone
 		}
 	}
 	w.list.state.moved(cp)

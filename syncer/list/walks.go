@@ -14,7 +14,7 @@ import (
 // waits until it is stored: a backfill that ended before would leave the changes
 // after it to nobody.
 func (st *List) initWatermark(ctx context.Context) error {
-	return st.Exclusive(ctx, st.starting, func(ctx context.Context) error {
+	return st.starting.Run(ctx, func(ctx context.Context) error {
 		cp := st.state.read().incr
 		if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
 			return nil
@@ -22,7 +22,7 @@ func (st *List) initWatermark(ctx context.Context) error {
 		cp.Business = st.Source.Business()
 		cp.Since = st.firstSince()
 		cp.StartedAt, cp.UpdatedAt = cp.Since.Add(Lookback), time.Now()
-		if err := st.Source.Save(ctx, st.Def.Name, cp.Checkpoint, nil); err != nil {
+		if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), nil); err != nil {
 			return err
 		}
 		st.state.moved(cp)
@@ -94,7 +94,7 @@ func (st *List) backfill(ctx context.Context) error {
 		if err := st.initWatermark(ctx); err != nil {
 			return err
 		}
-		if err := st.Exclusive(ctx, st.owing, st.beginBackfill); err != nil {
+		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
 			return err
 		}
 		for !st.Filled() {
@@ -146,24 +146,14 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		return fmt.Errorf("%s: %w", st.Def.Name, err)
 	}
 	if !w.long() {
-		st.caughtUp.Store(true)
+		st.state.change(func(p *position) { p.caughtUp = true })
 		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
 	}
 	return nil
 }
 
-// Fetch asks for one page of the list, which is the caller's to release. Rows of locations that
-// the configuration leaves out are not on it.
+// Fetch asks for one page of the list, with all of its rows, which is the caller's to release.
 func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
-	p, err := st.fetch(ctx, kind, since, cursor)
-	if err == nil && len(st.Source.OnlyLocations) > 0 {
-		p.Page = p.Without(st.elsewhere)
-	}
-	return p, err
-}
-
-// fetch asks for one page with all of its rows.
-func (st *List) fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
 	s := st.Source
 	lane := s.Lanes.Fresh
 	if kind != sinks.WalkIncremental {

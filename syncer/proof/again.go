@@ -43,7 +43,7 @@ func (st *Totals) askAllAgain(ctx context.Context) error {
 		run := &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: since}
 		st.Begins(sinks.WalkFull)
 		for _, sp := range spans {
-			err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return st.askSpanAgain(ctx, sp, run) })
+			err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.askSpanAgain(ctx, sp, run) })
 			if err != nil && !st.closed(sp.Location, err) {
 				return err
 			}

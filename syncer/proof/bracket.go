@@ -107,7 +107,7 @@ func (b *bracket) walk(ctx context.Context) {
 	if b.broken != nil {
 		return
 	}
-	if err := b.totals.shared.Orders.CatchUpNow(ctx); err != nil {
+	if err := b.totals.shared.Orders.Guard.Run(ctx, b.totals.shared.Orders.CatchUp); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }
@@ -252,7 +252,7 @@ func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]dayPr
 		if err := b.await(ctx); err != nil {
 			return b.found, err
 		}
-		if err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return b.ask(ctx, sp) }); err != nil {
+		if err := st.Guard.Run(ctx, func(ctx context.Context) error { return b.ask(ctx, sp) }); err != nil {
 			return b.found, err
 		}
 	}

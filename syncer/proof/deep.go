@@ -204,7 +204,7 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 		if err := b.await(ctx); err != nil {
 			return err
 		}
-		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+		err := st.Guard.Run(ctx, func(ctx context.Context) error {
 			known := len(b.found)
 			asked := st.askDaysBack(ctx, b.ask, calendar.MaxRange-1, []string{l})
 			_, stored := st.verdicts.conclude(ctx, b.found[known:])

@@ -142,7 +142,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 	pos.Empty++
 	for _, l := range st.Asked() {
 		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
-		err := st.Exclusive(ctx, st.Guard, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
+		err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
 		if err != nil && !st.closed(l, err) {
 			return err
 		}
@@ -154,7 +154,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 // all locations together are removed where they are not asked for.
 func (st *Totals) beginFill(ctx context.Context, scope []string) error {
 	st.Begins(sinks.WalkTotals)
-	return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+	return st.Guard.Run(ctx, func(ctx context.Context) error {
 		st.written.forgetAll()
 		if slices.Contains(scope, "") {
 			return nil

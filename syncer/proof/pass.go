@@ -178,7 +178,7 @@ func (s *sourcePass) wait(ctx context.Context, d *Shared, what string) error {
 	s.change(func(*SourceReport) { s.waiting = true })
 	defer s.change(func(*SourceReport) { s.waiting = false })
 	d.source.Log.Info("waiting for "+what+", to compare after it", "stream", registry.Orders)
-	if err := d.Orders.Exclusive(ctx, d.Orders.Filler, d.Orders.Fill); err != nil {
+	if err := d.Orders.Filler.Run(ctx, d.Orders.Fill); err != nil {
 		return fmt.Errorf("%s of %s: %w", what, registry.Orders, err)
 	}
 	return nil

@@ -326,4 +326,4 @@ func (p dayProof) isExplained(orders *list.List) bool {
 }
 
 // walkedWhole reports whether a full resync of the orders is under way, or owed.
-func (d *Shared) walkedWhole() bool { return d.Orders.ResyncVersion() != 0 || d.Orders.Indebted() }
+func (d *Shared) walkedWhole() bool { return d.Orders.Resyncing() }

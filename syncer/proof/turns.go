@@ -17,7 +17,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 	defer free()
 	b, err := st.firstLook(ctx, false, func(ctx context.Context, b *bracket) error {
 		defer free()
-		return st.Exclusive(ctx, st.Guard, func(ctx context.Context) error {
+		return st.Guard.Run(ctx, func(ctx context.Context) error {
 			asked := st.askRecent(ctx, b.ask)
 			_, stored := st.verdicts.conclude(ctx, b.found)
 			return errors.Join(asked, stored)

@@ -104,29 +104,21 @@ func (d *Definition) Allowed(scopes []string) bool {
 	return len(d.Scopes) == 0 || slices.ContainsFunc(d.Scopes, func(s string) bool { return slices.Contains(scopes, s) })
 }
 
-// Columns are the values of the table's columns that are not in the row, for totals of a
-// location.
+// Columns are the values of the table's columns that are not in a row: the location of totals, no
+// ETag of a menu, and how a row of a list was received.
 func (d *Definition) Columns(location string) []string {
-	if d.Kind == TotalsKind {
+	switch d.Kind {
+	case TotalsKind:
 		return []string{location}
+	case MenuKind:
+		return []string{""}
+	default:
+		return d.Polled
 	}
-	return nil
 }
 
 // Walks are the kinds of walk that a stream makes.
-func (d *Definition) Walks() []string {
-	switch d.Kind {
-	case ListKind:
-		return []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}
-	case TotalsKind:
-		return []string{sinks.WalkTotals}
-	case KeyKind, SnapshotKind:
-		return []string{sinks.WalkSnapshot}
-	case MenuKind:
-		return []string{sinks.WalkMenus}
-	}
-	return nil
-}
+func (d *Definition) Walks() []string { return kinds[d.Kind].walks }
 
 // All are the streams there are, in the order of status. They are shared: nobody changes
 // them.
@@ -188,19 +180,25 @@ type list struct {
 	err error
 }
 
-// jobs are the jobs that ask for the kinds of streams.
-var jobs = map[Kind]schedule.Job{
-	KeyKind: schedule.Snapshots, SnapshotKind: schedule.Snapshots, ListKind: schedule.Incremental, TotalsKind: schedule.Reconcile,
-	MenuKind: schedule.Snapshots,
+// kinds are the job that asks for the streams of a kind, and the walks that they make.
+var kinds = map[Kind]struct {
+	job   schedule.Job
+	walks []string
+}{
+	KeyKind:      {schedule.Snapshots, []string{sinks.WalkSnapshot}},
+	SnapshotKind: {schedule.Snapshots, []string{sinks.WalkSnapshot}},
+	MenuKind:     {schedule.Snapshots, []string{sinks.WalkMenus}},
+	ListKind:     {schedule.Incremental, []string{sinks.WalkIncremental, sinks.WalkBackfill, sinks.WalkFull}},
+	TotalsKind:   {schedule.Reconcile, []string{sinks.WalkTotals}},
 }
 
 func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 	if l.err != nil {
 		return
 	}
-	job, known := jobs[d.Kind]
-	if !known || d.Walks() == nil {
-		l.err = fmt.Errorf("stream %s: which job asks for streams of its kind (jobs), and which walks they make (Walks), is not known", d.Name)
+	kind, known := kinds[d.Kind]
+	if !known {
+		l.err = fmt.Errorf("stream %s: which job asks for streams of its kind, and which walks they make, is not known (kinds)", d.Name)
 		return
 	}
 	if d.Kind == SnapshotKind && d.ByLocation {
@@ -208,7 +206,7 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 		return
 	}
 	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
-	d.Job = cmp.Or(d.Job, job)
+	d.Job = cmp.Or(d.Job, kind.job)
 	asks[T](d)
 	l.all = append(l.all, d)
 }

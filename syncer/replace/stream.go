@@ -17,7 +17,7 @@ import (
 
 // Stream is a stream that is replaced as a whole.
 type Stream struct {
-	stream.Whole
+	*stream.Stream
 	// Ask asks for the rows of a whole list; nil of menus.
 	Ask      func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
 	byItself bool // the rows come with each answer of /me, and no walk is made
@@ -30,13 +30,12 @@ type Stream struct {
 	withdrawing map[string]bool // ids of rows that the walk under way removes
 	checked     bool            // the rows of what is stored were looked for
 	doubted     bool            // the next walk writes every row
-	brought     time.Time       // when the last walk began that wrote every row
 }
 
 // New makes a stream of which nothing is stored. elsewhere reports whether another source of
 // the restaurant has a row, or is bringing it.
 func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) bool) *Stream {
-	st := &Stream{Whole: stream.NewWhole(o, def), elsewhere: elsewhere, stored: parts{}}
+	st := &Stream{Stream: stream.NewStream(o, def), elsewhere: elsewhere, stored: parts{}}
 	st.Kind = st
 	task := st.Guard.Task(st.Walk, def.Job)
 	if st.byItself = def.Kind == registry.KeyKind; st.byItself {
@@ -103,15 +102,17 @@ func (st *Stream) Pass(bool, bool) []stream.Step {
 	if st.byItself {
 		return nil
 	}
-	return st.Once(st.Walk)
+	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.Walk}}
 }
 
-// Describe adds to a status what is known of the stream.
-func (st *Stream) Describe(into *status.StreamStatus) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	into.BroughtSince = st.brought
-}
+// Describe implements a stream's part of a status: there is nothing beside what all kinds have.
+func (st *Stream) Describe(*status.StreamStatus) {}
+
+// Complete implements stream.Kind: each walk brings all there is.
+func (st *Stream) Complete() bool { return true }
+
+// Well implements stream.Kind.
+func (st *Stream) Well() (state, detail string) { return status.StateRunning, "" }
 
 // askList asks for the rows of the list, without the locations that the configuration does not
 // name.

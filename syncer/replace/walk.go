@@ -56,7 +56,7 @@ type walk struct {
 	handed []handed
 
 	total write.Counts // of everything handed over
-	ran   bool         // a run of the walk was handed over
+	wrote bool         // some of it were rows
 }
 
 // handed is an intake that was handed to the sink, with the receipt to wait on until it is
@@ -87,17 +87,17 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 	st.mu.Unlock()
 	complete := false
 	defer func() { // also when it panics
+		if w.rewrite && complete {
+			st.NoteWholeWalk(w.started)
+		}
 		st.mu.Lock()
 		defer st.mu.Unlock()
 		st.bringing, st.withdrawing = nil, nil
-		if w.rewrite && complete {
-			st.brought = w.started
-		}
 		st.doubted = st.doubted || w.rewrite && !complete
 		st.checked = st.checked || complete // else what the check has found is not stored
 	}()
 	w.next()
-	err := errors.Join(bring(w, ctx), w.hand(ctx), w.recordRest(ctx), w.await(ctx))
+	err := errors.Join(bring(w, ctx), w.hand(ctx), w.record(ctx), w.await(ctx))
 	complete = err == nil
 	return err
 }
@@ -354,7 +354,7 @@ func (w *walk) hand(ctx context.Context) error {
 		Source: s.Name, Stream: w.stream.Def.Name, Walk: w.stream.walkKind(), Business: w.in.Commit.Business, Position: position,
 		Done: true, Pages: c.Pages, Rows: w.rows(), Tombstones: c.Tombstones, StartedAt: w.started, UpdatedAt: s.ServiceNow().UTC(),
 	}
-	w.run(!w.in.Empty())
+	w.wrote = w.wrote || !w.in.Empty()
 	return w.give(ctx)
 }
 
@@ -366,7 +366,9 @@ func (w *walk) rows() (n uint64) {
 	return n
 }
 
+// give hands over the intake, and begins the next one.
 func (w *walk) give(ctx context.Context) error {
+	w.total.Add(w.in.Counts)
 	r, err := w.stream.Writer.Write(ctx, w.in)
 	if err != nil {
 		return err
@@ -399,26 +401,16 @@ func (w *walk) await(ctx context.Context) error {
 // forever is later than any updated_at.
 var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// run adds the run of the walk so far to what is handed over next, once something was written.
-// A walk is one run: the last version of it counts.
-func (w *walk) run(writes bool) {
-	w.total.Add(w.in.Counts)
-	if w.ran = w.ran || writes; !w.ran {
-		return
+// record stores the run of a walk that has written something.
+func (w *walk) record(ctx context.Context) error {
+	if !w.wrote {
+		return nil
 	}
 	c := w.total
+	c.Add(w.in.Counts)
 	w.in.Commit.Run = &sinks.Run{
 		Source: w.stream.Source.Name, Stream: w.stream.Def.Name, Walk: w.stream.walkKind(), StartedAt: w.started, FinishedAt: time.Now(),
 		Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,
 	}
-}
-
-// recordRest stores the run once more, with the locations that were asked for behind the last
-// one that was written.
-func (w *walk) recordRest(ctx context.Context) error {
-	if !w.ran || w.in.Counts == (write.Counts{}) {
-		return nil
-	}
-	w.run(false)
 	return w.give(ctx)
 }

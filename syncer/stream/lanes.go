@@ -6,6 +6,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Lanes are the ways of a source's streams to the API, one for each lane of its budget
@@ -21,9 +22,19 @@ type Lanes struct {
 // AwaitDeep waits until the limits have room for a question of a deep run.
 func (l *Lanes) AwaitDeep(ctx context.Context) error { return l.Key.Await(ctx, budget.Deep, true) }
 
-// Expect is how long so many requests of a backfill will take.
-func (l *Lanes) Expect(requests int) time.Duration {
-	return l.Key.Forecast(requests, budget.Backfill, false)
+// Forecast adds to the progress of a walk of a whole list how many pages are still to come, and how
+// long they take. Between its rows so far, so many came that do not count, and as many more are
+// expected.
+func (l *Lanes) Forecast(p *status.Progress, between uint64, pace *Pace) {
+	rows := uint64(1) // the page that says it is the last
+	if p.TotalRows > p.Rows {
+		rows = p.TotalRows - p.Rows
+	}
+	if p.Rows > 0 {
+		rows += rows * between / p.Rows
+	}
+	p.RequestsLeft = (rows + api.PageLimit - 1) / api.PageLimit
+	p.ExpectedLeft = status.Seconds(max(l.Key.Forecast(int(p.RequestsLeft), budget.Backfill, false), pace.Left(p.RequestsLeft)))
 }
 
 // ExpectDeep is how long so many questions of a deep run will take.

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/larder-sync/larder/internal/api"
 )
 
 // Pace is how fast the pages of a long walk come, whatever holds them: the limits, the
@@ -47,17 +45,4 @@ func (p *Pace) Left(pages uint64) time.Duration {
 	}
 	sorted := slices.Sorted(slices.Values(p.intervals))
 	return time.Duration(pages) * sorted[(len(sorted)-1)/2]
-}
-
-// RequestsLeft is how many pages are still to come when total live rows are known
-// to exist, rows of them have come, and removed tombstones between them.
-func RequestsLeft(total, rows, removed uint64) uint64 {
-	remaining := uint64(1) // the page that says it is the last
-	if total > rows {
-		remaining = total - rows
-	}
-	if rows > 0 {
-		remaining += remaining * removed / rows
-	}
-	return (remaining + api.PageLimit - 1) / api.PageLimit
 }

@@ -2,10 +2,10 @@ package stream
 
 import "context"
 
-// Slot admits one walk at a time.
+// Slot admits as many walks at a time as its capacity, mostly one.
 type Slot chan struct{}
 
-// NewSlot makes a slot that is free.
+// NewSlot makes a slot for one.
 func NewSlot() Slot { return make(Slot, 1) }
 
 // Try takes the slot if it is free.
@@ -26,6 +26,15 @@ func (s Slot) Take(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Run runs f while it holds the slot.
+func (s Slot) Run(ctx context.Context, f func(context.Context) error) error {
+	if err := s.Take(ctx); err != nil {
+		return err
+	}
+	defer s.Release()
+	return f(ctx)
 }
 
 // Taken is true while somebody holds the slot.

@@ -28,7 +28,6 @@ type Stream struct {
 	mu          sync.Mutex // guards what follows
 	state       string
 	detail      string
-	noScope     bool               // it is off since the key lacks the scope
 	stored      sinks.StreamStatus // as the sink has it
 	lastSuccess time.Time
 	lastError   string
@@ -204,15 +203,6 @@ func (st *Stream) WantedLocations(key Identity) []string {
 	return known
 }
 
-// Exclusive runs f with a slot held.
-func (st *Stream) Exclusive(ctx context.Context, guard Slot, f func(context.Context) error) error {
-	if err := guard.Take(ctx); err != nil {
-		return err
-	}
-	defer guard.Release()
-	return f(ctx)
-}
-
 // NoteWholeWalk notes when a walk began that wrote every row anew and came to its end.
 func (st *Stream) NoteWholeWalk(began time.Time) {
 	st.mu.Lock()
@@ -226,16 +216,10 @@ func (st *Stream) Chosen(names []string) bool {
 	return len(names) == 0 && st.Configured() || slices.Contains(names, st.Def.Name)
 }
 
-// NoteScopes notes whether it is off since a key lacks the scope.
-func (st *Stream) NoteScopes(key Identity) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.noScope = st.LacksScope(key)
-}
-
-// LacksScope is true when a stream is configured and a key may not read it.
-func (st *Stream) LacksScope(key Identity) bool {
-	return st.Configured() && !st.Def.Allowed(key.Scopes)
+// LacksScope reports whether the stream is configured and the key may not read it.
+func (st *Stream) LacksScope() bool {
+	key := st.Source.Identity()
+	return key.Business != "" && st.Configured() && !st.Def.Allowed(key.Scopes)
 }
 
 // Why is why the stream is in its state, in words.
@@ -258,7 +242,7 @@ func (st *Stream) Status(now, since time.Time, patience time.Duration) status.St
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	is := status.StreamStatus{
-		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.noScope,
+		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.LacksScope(),
 		LastSuccess: st.lastSuccess, Lag: -1, Quarantined: st.Writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
 		Behind: st.state != status.StateOff && st.state != status.StateAPIDisabled && now.Sub(Later(st.lastSuccess, since)) > patience,

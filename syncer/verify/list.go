@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/list"
@@ -30,7 +29,7 @@ func (k *listKind) compare(ctx context.Context) (uint64, error) {
 	if live > uint64(k.pass.limits.IDs) {
 		return 0, k.tooMany()
 	}
-	k.expect(live)
+	k.note(func() { k.expecting = live })
 	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
 	shown := make([]uint64, 0, min(int(live+live/8)+k.pass.limits.Rows, k.pass.limits.IDs))
 	err = k.walk(ctx, func(rows map[string]answer) error {
@@ -77,7 +76,7 @@ func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error)
 			return fmt.Errorf("%s: %w", k.stream.Def.Name, err)
 		}
 		k.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", k.stream.Def.Name)
-		k.count(func(r *StreamReport) { r.Unjudged = unjudged })
+		k.note(func() { k.result.Unjudged = unjudged })
 	}
 }
 
@@ -95,9 +94,13 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 			return pages, err
 		}
 		pages++
-		tombstones := 0
+		rows, tombstones := 0, 0
 		for _, raw := range p.Rows {
+			if k.list.LeavesOut(raw) {
+				continue
+			}
 			a := k.read(raw)
+			rows++
 			if a.tombstone != nil {
 				tombstones++
 			}
@@ -106,7 +109,7 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 				size += len(raw)
 			}
 		}
-		k.took(len(p.Rows), tombstones)
+		k.took(rows, tombstones)
 		if len(part) >= k.pass.limits.Rows || size >= k.pass.limits.Bytes {
 			if err := take(part); err != nil {
 				return pages, err
@@ -121,7 +124,9 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 // there is no route.
 func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers := make(map[string]answer, len(all))
-	if k.stream.Def.One != nil && uint64(len(all)) <= k.pagesOfList() {
+	var pages uint64
+	k.note(func() { pages = k.pages })
+	if k.stream.Def.One != nil && uint64(len(all)) <= pages {
 		for _, s := range all {
 			a, err := k.askOne(ctx, s)
 			if err != nil {
@@ -146,12 +151,6 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 	})
 }
 
-func (k *listKind) pagesOfList() uint64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.pages
-}
-
 // askOne asks for one row. The route does not show tombstones: what a row that is
 // not live was removed for, the list says.
 func (k *listKind) askOne(ctx context.Context, s *suspect) (answer, error) {
@@ -167,45 +166,36 @@ func (k *listKind) askOne(ctx context.Context, s *suspect) (answer, error) {
 	return k.read(raw), nil // a row that does not fit its type is compared as it is
 }
 
-// tombstonePages is how far a tombstone is looked for behind its updated_at, which
+// tombstonePages is how far a tombstone is searched for behind its updated_at, which
 // hundreds of rows can share.
 const tombstonePages = 3
 
-// findTombstone looks for a tombstone where the list has it while it is unchanged.
+// findTombstone searches for a tombstone where the list has it while it is unchanged.
 // One without updated_at has no such place, and is taken to be what it was.
 func (k *listKind) findTombstone(ctx context.Context, s *suspect) (answer, error) {
 	since := s.last.tombstone.UpdatedAt
 	if since.IsZero() {
 		return s.last, nil
 	}
-	a, far, err := k.lookFor(ctx, s.id, since)
-	if err == nil && a.raw == nil && far {
-		a = s.last
-		a.unsure = true
-	}
-	return a, err
-}
-
-// lookFor looks for a row behind an instant; far is true when more rows have changed since than
-// are looked at.
-func (k *listKind) lookFor(ctx context.Context, id string, since time.Time) (a answer, far bool, err error) {
 	ask := func(ctx context.Context, cursor string) (list.Page, error) {
 		return k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 	}
 	pages := 0
 	for p, err := range api.Follow(ctx, "", ask, nil) {
 		if err != nil {
-			return answer{}, false, err
+			return answer{}, err
 		}
 		for _, raw := range p.Rows {
-			if a := k.read(raw); a.id == id {
+			if a := k.read(raw); a.id == s.id && !k.list.LeavesOut(raw) {
 				a.raw = bytes.Clone(raw)
-				return a, false, nil
+				return a, nil
 			}
 		}
-		if pages++; pages == tombstonePages {
-			return answer{}, p.HasMore, nil
+		if pages++; pages == tombstonePages && p.HasMore {
+			a := s.last
+			a.unsure = true
+			return a, nil
 		}
 	}
-	return answer{}, false, nil
+	return answer{}, nil
 }

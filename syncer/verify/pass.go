@@ -34,7 +34,7 @@ var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 
 type Pass struct {
 	limits    Limits
 	startedAt time.Time
-	places    chan struct{} // one for each source that is being compared
+	slots     stream.Slot // of the sources that are being compared
 
 	mu      sync.Mutex // guards what follows
 	reports []SourceReport
@@ -47,20 +47,13 @@ type Pass struct {
 // New begins a pass of the named sources. found is called with every finding, and may be nil.
 func New(sources []string, limits Limits, found func(Finding)) *Pass {
 	p := &Pass{
-		limits: limits, startedAt: time.Now(), places: make(chan struct{}, limits.Sources),
+		limits: limits, startedAt: time.Now(), slots: make(stream.Slot, limits.Sources),
 		found: found, streams: make([][]*verification, len(sources)),
 	}
 	for _, name := range sources {
 		p.reports = append(p.reports, SourceReport{Source: name})
 	}
 	return p
-}
-
-// Reached notes the state of a source that can be asked.
-func (p *Pass) Reached(i int, state string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reports[i].State = state
 }
 
 // Ended notes what went wrong with a source, nil for nothing. The state is the source's where it was
@@ -74,20 +67,20 @@ func (p *Pass) Ended(i int, state string, err error) {
 }
 
 // Source is what a pass needs of a source.
-type Source struct {
-	// Open asks for the key, reads what is stored, and returns the streams to compare.
-	Open func(ctx context.Context) ([]Stream, error)
-	// AskKey asks for the key once more, which may have been rotated, and reports whether it
-	// is accepted.
-	AskKey func(ctx context.Context) bool
+type Source interface {
+	// Open asks for the key, reads what is stored, and returns the source's state and the streams
+	// to compare.
+	Open(ctx context.Context) (state string, streams []Stream, err error)
+	// AskKey asks for the key once more, which may have been rotated; an error: it is refused.
+	AskKey(ctx context.Context) error
 	// Served reports whether a daemon serves the source.
-	Served func(ctx context.Context) (bool, error)
-	// Turns returns how long to wait for two turns of a job; enough is false when they do not
-	// come meanwhile.
-	Turns func(job schedule.Job) (wait time.Duration, enough bool)
+	Served(ctx context.Context) (bool, error)
+	// Turns returns how long to wait for two turns of a job; enough is false for a job that is off,
+	// and when they are too far away.
+	Turns(job schedule.Job) (wait time.Duration, enough bool)
 	// Elsewhere returns the ids that other sources of the restaurant list in a stream without a
-	// cursor.
-	Elsewhere func(ctx context.Context, stream string) (map[string]bool, error)
+	// cursor, as it is stored.
+	Elsewhere(ctx context.Context, stream string) (map[string]bool, error)
 }
 
 // Stream is a stream of any kind.
@@ -99,7 +92,7 @@ type Stream interface{ Common() *stream.Stream }
 func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	var suspicious []*verification
 	var err error
-	p.inPlace(ctx, func() { suspicious, err = p.compare(ctx, i, s) })
+	p.inSlot(ctx, func() { suspicious, err = p.compare(ctx, i, s) })
 	if len(suspicious) == 0 {
 		return err
 	}
@@ -107,25 +100,23 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 	if failed == nil {
 		failed = waitForTurns(ctx, s, suspicious)
 	}
-	p.inPlace(ctx, func() {
+	p.inSlot(ctx, func() {
 		for _, v := range suspicious {
 			_ = v.do(ctx, func(ctx context.Context) error { // the error is in the report
 				if failed != nil {
 					return failed
 				}
-				return v.judge(ctx)
+				return v.compareAgain(ctx, true)
 			})
 		}
 	})
 	return err
 }
 
-// inPlace calls f when fewer sources are being compared than [Limits] allow, or ctx has ended.
-func (p *Pass) inPlace(ctx context.Context, f func()) {
-	select {
-	case p.places <- struct{}{}:
-		defer func() { <-p.places }()
-	case <-ctx.Done():
+// inSlot calls f when fewer sources are being compared than [Limits] allow, or ctx has ended.
+func (p *Pass) inSlot(ctx context.Context, f func()) {
+	if p.slots.Take(ctx) == nil {
+		defer p.slots.Release()
 	}
 	f()
 }
@@ -136,7 +127,10 @@ func (p *Pass) compare(ctx context.Context, i int, s Source) (suspicious []*veri
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	streams, err := s.Open(ctx)
+	state, streams, err := s.Open(ctx)
+	p.mu.Lock()
+	p.reports[i].State = state
+	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +169,7 @@ func waitForTurns(ctx context.Context, s Source, suspicious []*verification) err
 		return nil
 	}
 	for _, v := range suspicious {
-		v.expectTurns(time.Now().Add(longest))
+		v.note(func() { v.turns, v.waiting = time.Now().Add(longest), len(v.suspects) })
 	}
 	suspicious[0].stream.Source.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", longest)
 	if !lifecycle.Pause(ctx, longest) {

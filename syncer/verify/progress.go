@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// count changes the result.
-func (v *verification) count(change func(*StreamReport)) {
+// note reads or changes what the lock guards.
+func (v *verification) note(f func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	change(&v.result)
+	f()
 }
 
 // snapshot is the result so far.
@@ -30,13 +29,6 @@ func (v *verification) snapshot() StreamReport {
 	return r
 }
 
-// expect notes how many rows are to come.
-func (v *verification) expect(rows uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.expecting = rows
-}
-
 // took counts a page of the API, until all rows have been compared.
 func (v *verification) took(rows, tombstones int) {
 	v.mu.Lock()
@@ -48,13 +40,6 @@ func (v *verification) took(rows, tombstones int) {
 	v.pace.Page(time.Now())
 	v.compared += uint64(rows)
 	v.tombs += uint64(tombstones)
-}
-
-// expectTurns notes until when the suspects wait.
-func (v *verification) expectTurns(until time.Time) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.turns, v.waiting = until, len(v.suspects)
 }
 
 // progress is how far the comparison is, nil when it has ended; the rows to come are those
@@ -69,8 +54,7 @@ func (v *verification) progress() *status.Progress {
 	case v.waiting > 0:
 		p.ExpectedLeft = status.Seconds(max(time.Until(v.turns), 0))
 	case p.TotalRows > 0:
-		p.RequestsLeft = stream.RequestsLeft(p.TotalRows, p.Rows, v.tombs)
-		p.ExpectedLeft = status.Seconds(max(v.stream.Source.Lanes.Expect(int(p.RequestsLeft)), v.pace.Left(p.RequestsLeft)))
+		v.stream.Source.Lanes.Forecast(p, v.tombs, &v.pace)
 	}
 	return p
 }

@@ -96,7 +96,7 @@ func (k *totalsKind) askSpan(ctx context.Context, sp proof.Span) (lines, error) 
 		id := st.LineID(row, sp.Location)
 		l.days[id] = row.Date
 		l.answers[id] = answer{
-			id: id, raw: r.Rows[i], context: contextOf(st.Def, sp.Location),
+			id: id, raw: r.Rows[i], context: st.Def.Columns(sp.Location),
 			optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 		}
 	}

@@ -84,21 +84,9 @@ type answer struct {
 	elsewhere bool     // another source of the restaurant lists the row
 }
 
-// contextOf are the values of the columns that are not in a row.
-func contextOf(def *registry.Definition, location string) []string {
-	switch def.Kind {
-	case registry.TotalsKind:
-		return def.Columns(location)
-	case registry.MenuKind:
-		return []string{""}
-	default:
-		return def.Polled
-	}
-}
-
 // read reads a row of the API.
 func (v *verification) read(raw []byte) answer {
-	a := answer{raw: raw, context: contextOf(v.stream.Def, "")}
+	a := answer{raw: raw, context: v.stream.Def.Columns("")}
 	a.id, a.tombstone = v.comparer.Read(raw, a.context...)
 	return a
 }
@@ -108,7 +96,7 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 		pass: p, source: s, stream: f.Common(), started: time.Now(), filled: true, heals: hintResync,
 		most: p.limits.Suspects, suspects: map[string]*suspect{},
 	}
-	given := len(contextOf(v.stream.Def, ""))
+	given := len(v.stream.Def.Columns(""))
 	if v.stream.Def.Kind == registry.TotalsKind {
 		given = 0 // what is given with a line is compared
 	}
@@ -135,8 +123,8 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	v.mu.Unlock()
 	protected := func() error { return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part) }
 	err := protected()
-	if api.IsUnauthorized(err) && v.source.AskKey(ctx) {
-		v.count(func(r *StreamReport) { r.Unjudged = unjudged })
+	if api.IsUnauthorized(err) && v.source.AskKey(ctx) == nil {
+		v.note(func() { v.result.Unjudged = unjudged })
 		err = protected()
 	}
 	if ctx.Err() != nil {
@@ -146,6 +134,9 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
 		off, err = stream.Diagnose(err).Detail, nil
 		clear(v.suspects)
+	}
+	if err == nil && off == "" && len(v.suspects) == 0 {
+		v.tellQuarantine()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -176,8 +167,8 @@ func (v *verification) quarantined(id string, _ *suspect) bool {
 func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
-		why, lacks := st.Why(), st.LacksScope(st.Source.Identity())
-		v.count(func(r *StreamReport) { r.Off, r.NoScope = why, lacks })
+		why, lacks := st.Why(), st.LacksScope()
+		v.note(func() { v.result.Off, v.result.NoScope = why, lacks })
 		return nil
 	}
 	if v.kind == nil {
@@ -193,21 +184,8 @@ func (v *verification) compareAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.count(func(r *StreamReport) { r.Rows = rows })
-	if err := v.compareAgain(ctx, false); err != nil || len(v.suspects) > 0 {
-		return err
-	}
-	v.tellQuarantine()
-	return nil
-}
-
-// judge compares the suspects once more, and reports those that still differ.
-func (v *verification) judge(ctx context.Context) error {
-	if err := v.compareAgain(ctx, true); err != nil {
-		return err
-	}
-	v.tellQuarantine()
-	return nil
+	v.note(func() { v.result.Rows = rows })
+	return v.compareAgain(ctx, false)
 }
 
 // unfilled is why a stream has nothing to be compared with yet. Orders placed through the
@@ -253,7 +231,7 @@ func (v *verification) suspect(id string, place proof.Span) *suspect {
 	s = &suspect{id: id, place: place}
 	// Rows in quarantine are not judged, unless their entry is closed meanwhile.
 	if !v.quarantined(id, s) && len(v.suspects) >= v.most+len(v.open) {
-		v.count(func(r *StreamReport) { r.Unjudged++ })
+		v.note(func() { v.result.Unjudged++ })
 		return s
 	}
 	v.suspects[id] = s
@@ -291,11 +269,11 @@ func (v *verification) compareAgain(ctx context.Context, judge bool) error {
 		switch {
 		case !a.unsure && len(found) == 0:
 			delete(v.suspects, s.id)
-			v.count(func(r *StreamReport) { r.Settled++ })
+			v.note(func() { v.result.Settled++ })
 		case !judge:
 		case a.unsure || s.hash != before:
 			delete(v.suspects, s.id)
-			v.count(func(r *StreamReport) { r.Moving++ })
+			v.note(func() { v.result.Moving++ })
 			v.pass.tell(v.finding(FoundMoving, s.id))
 		default:
 			delete(v.suspects, s.id)
@@ -376,7 +354,7 @@ func (v *verification) tellQuarantine() {
 		f.Field, f.Reason = q.Field, q.Reason
 		v.pass.tell(f)
 	}
-	v.count(func(r *StreamReport) { r.InQuarantine = uint64(len(v.open)) })
+	v.note(func() { v.result.InQuarantine = uint64(len(v.open)) })
 	if v.unreadable && !anonymous {
 		v.differs("", wholeRow("a row whose id cannot be read", "no entry in quarantine"))
 	}

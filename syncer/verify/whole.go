@@ -106,7 +106,7 @@ func (k *menuKind) menuOf(ctx context.Context, location string) (answer, error) 
 	}
 	defer m.Release()
 	k.took(1, 0)
-	return answer{id: location, raw: m.Raw, context: contextOf(k.stream.Def, location)}, nil
+	return answer{id: location, raw: m.Raw, context: k.stream.Def.Columns(location)}, nil
 }
 
 func (k *menuKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {

@@ -1,4 +1,4 @@
-package condition
+package link
 
 import (
 	"log/slog"
@@ -9,11 +9,12 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Condition is that of one source. Its methods may be called from any goroutine.
+// Condition is how well the source can be served: its state, the trouble that it is in, and when
+// /me is asked next. Its methods may be called from any goroutine.
 type Condition struct {
 	source  string
 	log     *slog.Logger
-	changed func() // has the source's loop look again
+	changed func() // called after each change that the source's loop acts on
 
 	mu        sync.Mutex // guards what follows
 	state     string
@@ -25,13 +26,7 @@ type Condition struct {
 	notBefore time.Time     // nothing is asked before, since the service said so
 	outage    stream.Outage // that was logged
 	answered  time.Time     // when /me last answered
-	confirmed time.Time     // when it last answered who asked after a failure
-}
-
-// New is the condition of a source that has not been asked yet. changed is called after
-// each change that its loop has to know of.
-func New(source string, log *slog.Logger, changed func()) *Condition {
-	return &Condition{source: source, log: log, changed: changed, state: status.StateStarting, since: time.Now()}
+	doubted   time.Time     // when it was last asked after a failure of a stream
 }
 
 // View is what a person is shown of it.
@@ -55,40 +50,41 @@ func (c *Condition) Ready() bool {
 	return c.ready
 }
 
-// Answered reports whether /me has answered since an instant, and whether the source is ready.
-func (c *Condition) Answered(after time.Time) (since, ready bool) {
+// IsRecent reports whether /me has just answered, and nothing has failed since.
+func (c *Condition) IsRecent() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.answered.After(after), c.ready
+	return c.ready && time.Since(c.answered) < freshAnswer
 }
 
-// MustWait is true while the service has asked to be left alone.
-func (c *Condition) MustWait() bool {
+// freshAnswer is how old an answer of /me may be to spare another request.
+const freshAnswer = 10 * time.Second
+
+// mustWait reports whether the service has asked to be left alone.
+func (c *Condition) mustWait() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Now().Before(c.notBefore)
 }
 
-// NoteConfirmed notes that /me has just answered who asked after a failure of a stream.
-func (c *Condition) NoteConfirmed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.confirmed = time.Now()
-}
-
-// Confirmed is when /me last did.
-func (c *Condition) Confirmed() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.confirmed
-}
-
-// ProbeNow lets the next probe wait for nothing but its turn.
-func (c *Condition) ProbeNow() {
+// probeNow has the next probe wait for nothing but its place in the queue.
+func (c *Condition) probeNow() {
 	c.mu.Lock()
 	c.nextProbe = time.Now()
 	c.mu.Unlock()
 	c.changed()
+}
+
+// doubt reports whether a walk's failure may be the source's, and notes that /me is asked then. It is
+// not while /me answers, and streams fail one after the other.
+func (c *Condition) doubt(failed time.Time, refused bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ready || c.answered.After(failed) || !refused && time.Since(c.doubted) < freshAnswer {
+		return false
+	}
+	c.doubted = time.Now()
+	return true
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was
@@ -151,7 +147,7 @@ func (c *Condition) Healthy(state, detail string) {
 		c.since = time.Now()
 	}
 	c.state, c.detail = state, detail
-	c.ready, c.failures, c.answered, c.nextProbe = true, 0, time.Now(), time.Time{}
+	c.ready, c.failures, c.answered, c.nextProbe, c.notBefore = true, 0, time.Now(), time.Time{}, time.Time{}
 	c.mu.Unlock()
 	c.changed()
 }

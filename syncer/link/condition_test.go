@@ -1,0 +1,47 @@
+package link
+
+import (
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
+)
+
+// When walks fail, /me is asked once for all of them, and again for one whose key was refused.
+func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(1)
+		l := &Link{opts: Options{Queue: q}}
+		l.Condition = &Condition{source: "s", log: slog.New(slog.DiscardHandler), changed: func() {}, state: status.StateStarting}
+		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
+		doubts := func(what string, trouble stream.Trouble, want bool) {
+			t.Helper()
+			if got := l.IsInDoubt(trouble, time.Now()); got != want {
+				t.Errorf("%s: in doubt %v", what, got)
+			}
+		}
+		doubts("before /me has answered", broken, false)
+		l.Healthy(status.StateRunning, "")
+		failed := time.Now().Add(-time.Second)
+		if l.IsInDoubt(broken, failed) {
+			t.Error("/me has answered since the walk failed")
+		}
+		time.Sleep(time.Second)
+		doubts("a first walk fails", broken, true)
+		time.Sleep(freshAnswer - time.Second)
+		doubts("another one does", broken, false)
+		doubts("a key is refused", refused, true)
+		time.Sleep(freshAnswer)
+		doubts("a later walk fails", broken, true)
+		for !q.full() {
+			q.refused()
+		}
+		doubts("the queue of keys is full", refused, false)
+		if is := l.View(); is.Ready || is.State != status.StateUnauthorized || is.NextProbe.After(time.Now()) {
+			t.Errorf("the source is not in trouble until its key has a place: %+v", is)
+		}
+	})
+}
