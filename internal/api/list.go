@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -60,12 +59,6 @@ type Page struct {
 	Received
 
 	hold *hold
-}
-
-// Without is the page without some of its rows.
-func (p Page) Without(drop func(Raw) bool) Page {
-	p.Rows = slices.DeleteFunc(slices.Clone(p.Rows), drop)
-	return p
 }
 
 // Release gives the rows back. They are not needed any more, nor what points into them.
