@@ -174,7 +174,7 @@ func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
 		g.landed(w)
 		g.named(w)
 		for key, v := range w.verdicts() {
-			told := v.Subject != sinks.SubjectDaily || strings.Contains(v.Reason, "not compared, being no amount: payments/")
+			told := v.Subject != sinks.SubjectDaily || strings.Contains(v.Reason, "not compared, being no amount: by_channel/")
 			if v.Verdict != sinks.VerdictProven || !told {
 				t.Errorf("%s: %+v", key, v)
 			}

@@ -152,7 +152,7 @@ func split(s []byte, exponent bool) (d decimal, ok bool) {
 	}
 	if exponent && len(rest) > 0 && (rest[0] == 'e' || rest[0] == 'E') {
 		e, err := strconv.Atoi(string(rest[1:])) // one that is out of range is the largest
-		if errors.Is(err, strconv.ErrSyntax) {
+		if _, behind := leadingDigits(bytes.TrimLeft(rest[1:], "+-")); len(behind) > 0 || errors.Is(err, strconv.ErrSyntax) {
 			return d, false
 		}
 		d.decimals -= max(-farExponent, min(e, farExponent))

@@ -92,6 +92,8 @@ func TestNumber(t *testing.T) {
 		{"1e999999999999999999999", "", false, largeQuantity},
 		{"1e-999999999999999999999", "0.0000000000", true, ""},
 		{"0e999999999999999999999", "0.0000000000", false, ""},
+		{"0e999999999999999999999-", "", false, notDecimal},
+		{"1e+-5", "", false, notDecimal},
 		{"0.1000000000000000055511151231257827", "0.1000000000", true, ""},
 	} {
 		got, finer, reason := parseNumber([]byte(c.text))

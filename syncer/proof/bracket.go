@@ -19,7 +19,7 @@ import (
 // and added up once more. A day that equals the service's on either side is proven. One
 // that moved in between is unsettled. One that is unchanged but unequal differs, as far as one
 // can see: a change may show up to two minutes after its stamp. So it is a drift only when a
-// second bracket, after that time, shows the same difference (settle.go).
+// second bracket, after that time, shows the same difference (recheck.go).
 
 // dayProof is what a bracket found about one day.
 type dayProof struct {

@@ -1,9 +1,8 @@
 // Package proof stores the service's own totals day by day, and proves days by them: it
 // compares each figure with what the mirrored orders add up to, and heals a day that differs.
 //
-// What may live here: which days are asked for, what is found about them, and how a day is
-// healed. What may not: how orders are walked (package list), and when a turn comes (packages
-// schedule and syncer).
+// It decides which days are asked for, keeps what is found about them, and heals a day. How
+// orders are walked is in package list, and when a turn comes in packages schedule and syncer.
 //
 // Where what happens:
 //

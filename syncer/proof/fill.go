@@ -29,6 +29,10 @@ type backfill struct {
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
 func (b *backfill) restore(cp sinks.Checkpoint) error {
 	var at position
+	if cp.Position == "" { // of a walk that has not begun
+		b.set(cp, at)
+		return nil
+	}
 	err := json.Unmarshal([]byte(cp.Position), &at)
 	if err != nil {
 		at = position{}
@@ -268,7 +272,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 }
 
 // reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
-// has shown that there are older ones. It asks once in a process.
+// has shown that there are older ones. It asks once for each end.
 func (st *Totals) reopen(ctx context.Context) error {
 	b := &st.back
 	b.mu.Lock()
