@@ -309,8 +309,8 @@ func TestNewDamageIsHealedBesideAFullResync(t *testing.T) {
 		day := daysAgo(1)
 		w.tipped(business, day, "900.00", false)
 		w.until("the day is healed", 40*time.Minute, func() bool { return w.verdicts()["daily "+day].Verdict == sinks.VerdictHealed })
-		if !w.list(registry.Orders).Resyncing() {
-			t.Error("no full resync is under way")
+		if cp, ok := w.store.Checkpoint("r0", registry.Orders, sinks.WalkFull); !ok || cp.Done || cp.FirstVersion == 0 {
+			t.Errorf("no full resync is under way: %+v", cp)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package syncer
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,6 +104,34 @@ func refusedOrWell(t *testing.T, scopes, streams []string, text string) {
 			k.Scopes = []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}
 		}))
 		w.until("what the scopes open", time.Hour, func() bool { return w.filled() && health().Tone() != status.ToneTrouble })
+	})
+}
+
+// Until the key has answered in a new life of its source, nobody knows which scopes it lacks.
+func TestNoScopeIsSaidOnlyOfAStreamThatIsOff(t *testing.T) {
+	inRefusingWorld(t, sandbox.Options{Seed: 51, Orders: 50, ProductsPer: 10}, func(t *testing.T, w *world, refuse *refusing) {
+		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Scopes = []string{types.ScopeSales} }))
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		refuse.set(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/me") })
+		sources := w.sources()
+		sources[0].BudgetShare = 0.5
+		if _, err := w.syncer.Apply(sources, w.schedule); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		starting := 0
+		for _, st := range w.syncer.Status().Sources[0].Streams {
+			if st.State == status.StateStarting {
+				starting++
+			}
+			if st.NoScope && st.State != status.StateOff {
+				t.Errorf("%s is %s", st.Name, st.State)
+			}
+		}
+		if starting == 0 {
+			t.Error("the key has answered")
+		}
 	})
 }
 

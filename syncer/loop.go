@@ -106,8 +106,11 @@ func (s *source) takeTurns(ctx context.Context) {
 			continue // woken: the state has changed
 		}
 		// A key that was put in place is not left waiting for a probe, and is used for nothing else before.
-		if s.link.IsChanged() && s.askKey(ctx, func() bool { return false }) != nil {
-			continue // the source is in trouble, or ctx has ended
+		// If it is refused, the walks that are due leave the source alone, and what is owed is noted.
+		if s.link.IsChanged() {
+			if err := s.askKey(ctx, func() bool { return false }); err != nil && ctx.Err() == nil {
+				s.Log.Debug("the changed key is refused", "err", err)
+			}
 		}
 		for _, j := range turns.Take(time.Now()) {
 			s.beginJob(ctx, j)

@@ -392,6 +392,30 @@ func TestVerifyFindsWhatIncrementalWalksCannotSee(t *testing.T) {
 	})
 }
 
+// A fault of who takes the findings ends the comparison of a stream, and not the life of its source.
+func TestAPanicOverAFindingEndsNoLife(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/categories", strings.Replace(category("b", "B", clockText(time.Now().Add(-time.Hour))), `"position":1`, `"position":"x"`, 1))
+		w.run(w.one(func(s *Source) { s.Streams = []string{"categories", "products"} }))
+		w.until("filled", time.Hour, w.filled)
+		time.Sleep(time.Minute)
+		life := w.syncer.served()[0]
+		report, err := w.syncer.Verify(t.Context(), Selection{}, func(verify.Finding) { panic("a broken listener") }, nil)
+		if err != nil || len(report.Sources[0].Streams) != 2 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		for _, r := range report.Sources[0].Streams {
+			if failed := r.Err != nil && strings.Contains(r.Err.Error(), "panic"); failed != (r.Stream == "categories") || !failed && !r.Done {
+				t.Errorf("%+v", r)
+			}
+		}
+		time.Sleep(time.Minute)
+		if w.syncer.served()[0] != life {
+			t.Error("the source has begun anew")
+		}
+	})
+}
+
 func TestVerifyListsTheQuarantine(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		stamp := clockText(time.Now().Add(-time.Hour))

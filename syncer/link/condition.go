@@ -26,7 +26,7 @@ type Condition struct {
 	notBefore time.Time     // nothing is asked before, since the service said so
 	outage    stream.Outage // that was logged
 	answered  time.Time     // when /me last answered
-	doubted   time.Time     // when it was last asked after a failure of a stream
+	confirmed time.Time     // when it last answered who asked after a failure of a stream
 }
 
 // View is what a person is shown of it.
@@ -75,16 +75,19 @@ func (c *Condition) probeNow() {
 	c.changed()
 }
 
-// doubt reports whether a walk's failure may be the source's, and notes that /me is asked then. It is
-// not while /me answers, and streams fail one after the other.
-func (c *Condition) doubt(failed time.Time, refused bool) bool {
+// mayFail reports whether a walk's failure may be the source's. It is the stream's own when /me has
+// answered since, or has just answered who asked after the failure of another stream.
+func (c *Condition) mayFail(failed time.Time, refused bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ready || c.answered.After(failed) || !refused && time.Since(c.doubted) < freshAnswer {
-		return false
-	}
-	c.doubted = time.Now()
-	return true
+	return c.ready && !c.answered.After(failed) && (refused || time.Since(c.confirmed) >= freshAnswer)
+}
+
+// NoteConfirmed notes that /me has just answered who asked after a failure of a stream.
+func (c *Condition) NoteConfirmed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.confirmed = time.Now()
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was

@@ -31,6 +31,8 @@ func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		doubts("a first walk fails", broken, true)
+		doubts("nobody has got an answer yet", broken, true)
+		l.NoteConfirmed()
 		time.Sleep(freshAnswer - time.Second)
 		doubts("another one does", broken, false)
 		doubts("a key is refused", refused, true)

@@ -207,12 +207,12 @@ func (l *Link) Accept(me types.Me) {
 }
 
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. A refused key for which the queue has no place is in trouble without, until it has
-// one.
+// the source's. Where the queue of refused keys is full, the source is in trouble without a question,
+// and the next probe waits for a place.
 func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
 	switch {
-	case !l.doubt(failed, refused):
+	case !l.mayFail(failed, refused):
 		return false
 	case refused && l.opts.Queue.full():
 		l.Troubled(t)

@@ -47,7 +47,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 // walkAll walks everything again, until none is owed when it has come to the end.
 func (st *List) walkAll(ctx context.Context) error {
 	for {
-		if p := st.state.read(); !p.full.underWay() || p.indebted() {
+		if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
 			if err := st.beginResync(ctx); err != nil {
 				return err
 			}

@@ -242,7 +242,7 @@ func (st *Stream) Status(now, since time.Time, patience time.Duration) status.St
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	is := status.StreamStatus{
-		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.LacksScope(),
+		Name: st.Def.Name, State: st.state, Detail: st.detail, NoScope: st.state == status.StateOff && st.LacksScope(),
 		LastSuccess: st.lastSuccess, Lag: -1, Quarantined: st.Writer.QuarantinedCount(),
 		LastError: st.lastError, LastErrorAt: st.lastErrorAt, BroughtSince: st.broughtSince,
 		Behind: st.state != status.StateOff && st.state != status.StateAPIDisabled && now.Sub(Later(st.lastSuccess, since)) > patience,

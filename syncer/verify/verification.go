@@ -121,7 +121,15 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	v.waiting, v.since = 0, time.Now()
 	unjudged := v.result.Unjudged
 	v.mu.Unlock()
-	protected := func() error { return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, part) }
+	protected := func() error {
+		return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, func(ctx context.Context) error {
+			if err := part(ctx); err != nil || len(v.suspects) > 0 {
+				return err
+			}
+			v.tellQuarantine()
+			return nil
+		})
+	}
 	err := protected()
 	if api.IsUnauthorized(err) && v.source.AskKey(ctx) == nil {
 		v.note(func() { v.result.Unjudged = unjudged })
@@ -134,9 +142,6 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
 		off, err = stream.Diagnose(err).Detail, nil
 		clear(v.suspects)
-	}
-	if err == nil && off == "" && len(v.suspects) == 0 {
-		v.tellQuarantine()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
