@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -34,13 +35,12 @@ func Handler(o Options) http.Handler {
 	guarded := func(pattern string, next http.Handler) { mux.Handle(pattern, h.guard(next)) }
 	guarded("GET /{$}", http.HandlerFunc(h.page))
 	guarded("GET /status.json", http.HandlerFunc(h.status))
-	guarded("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{ErrorLog: promLog{o.Logger}}))
-	for name, kind := range map[string]string{
-		"live.js":  "text/javascript; charset=utf-8",
-		"page.css": "text/css; charset=utf-8",
-		"icon.svg": "image/svg+xml",
-	} {
-		guarded("GET /page/"+name, asset(name, kind))
+	guarded("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelError)}))
+	for _, name := range []string{"page/live.js", "page/page.css", "page/icon.svg"} {
+		guarded("GET /"+name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-cache")
+			http.ServeFileFS(w, r, files, name)
+		}))
 	}
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.ready)
@@ -203,16 +203,4 @@ func (h *handler) write(w http.ResponseWriter, b []byte) {
 	if _, err := w.Write(b); err != nil {
 		h.Logger.Debug("answer was not taken", "error", err)
 	}
-}
-
-func asset(name, kind string) http.Handler {
-	b, err := files.ReadFile("page/" + name)
-	if err != nil {
-		panic(err) // embedded at build time
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(b) // nobody is left to tell
-	})
 }
