@@ -80,22 +80,6 @@ func (e *PassError) orNil() error {
 	return e
 }
 
-// UnservedError means that a stream that was asked for by name is off everywhere.
-type UnservedError struct {
-	Stream, Reason string
-	Scope          bool // for lack of a scope
-}
-
-func (e *UnservedError) Error() string { return "stream " + e.Stream + " is off: " + e.Reason }
-
-// ExitCode is that of the API's refusal, or of the configuration.
-func (e *UnservedError) ExitCode() int {
-	if e.Scope {
-		return exit.API
-	}
-	return exit.Usage
-}
-
 // AttentionError means that a status has something for a person to look at; it has
 // been printed.
 type AttentionError struct{ Concern status.Concern }

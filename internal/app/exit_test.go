@@ -58,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 	gone := products("g", &connection.UnreachableError{Kind: connection.ErrUnreachable})
 	misfit := in("h", status.StateFailing, &stream.MisfitError{})
 	nowhere := in("i", status.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
-	bare := in("j", status.StateForbidden, &credentials.ScopeError{})
+	bare := in("j", status.StateForbidden, errors.New("the key may read nothing"))
 
 	tests := []struct {
 		name string
@@ -88,8 +88,8 @@ func TestExitCodes(t *testing.T) {
 		{"sync: a list that the service has not", report(products("k", &api.Error{Status: http.StatusNotFound, Limit: -1})), 1},
 		{"sync: a key without scopes", report(bare, fine), 3},
 		{"reconcile: no scope", fmt.Errorf("a: %w", stream.ErrNoScope), 3},
-		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
-		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
+		{"sync: a named stream without its scope", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}), 3},
+		{"sync: a named stream that is not configured", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "not configured"}}), 2},
 		{"check", &check.Error{Code: 3}, 3},
 		{"through the daemon", &status.Failure{Text: "x", Code: 4}, 4},
 		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
@@ -116,10 +116,6 @@ func TestExplain(t *testing.T) {
 
 // check and sync judge what a key lacks alike.
 func TestWhatAKeyLacks(t *testing.T) {
-	all, err := credentials.NeededScopes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name            string
 		scopes, streams []string
@@ -136,11 +132,13 @@ func TestWhatAKeyLacks(t *testing.T) {
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
 		c := &config.Config{Sources: []config.Source{*s}}
-		streams := credentials.StreamsOf(s, tt.scopes, all)
+		streams, err := credentials.StreamsOf(s, tt.scopes)
+		if err != nil {
+			t.Fatal(err)
+		}
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, verify.Report{Sources: []verify.SourceReport{{Source: "a"}}}
-		for _, st := range streams {
-			o := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
-			if st.NoScope {
+		for _, o := range streams {
+			if o.NoScope {
 				o.Off = "key lacks it"
 			}
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{StreamOutcome: o})

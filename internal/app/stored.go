@@ -13,9 +13,9 @@ import (
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -73,23 +73,19 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		src.Detail = "Never mirrored: larder sync or larder run begins."
 		return src
 	}
-	streams, err := syncer.Scopes()
-	if err != nil { // the program's own tables are broken: nothing to show them with
-		return src
-	}
-	for _, def := range streams {
-		st := status.StreamStatus{Name: def.Stream, State: status.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[def.Stream])}
+	for _, stream := range registry.Names() {
+		st := status.StreamStatus{Name: stream, State: status.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[stream])}
 		for _, c := range counts {
-			if c.Stream == def.Stream && c.Business == state.Business {
+			if c.Stream == stream && c.Business == state.Business {
 				*st.Rows = c.Rows
 			}
 		}
 		for _, known := range state.Statuses {
-			if known.Stream == def.Stream && !served(known.State) {
+			if known.Stream == stream && !served(known.State) {
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
-		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != def.Stream })
+		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != stream })
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}

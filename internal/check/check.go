@@ -259,13 +259,12 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
-	needed, err := credentials.NeededScopes()
+	streams, err := credentials.StreamsOf(s, me.Scopes)
 	if err != nil {
 		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
 	}
-	streams := credentials.StreamsOf(s, me.Scopes, needed)
-	on, off := credentials.OnAndLacking(streams, needed)
-	switch err := credentials.Lacking(s, streams, needed); {
+	on, off, err := credentials.Lacking(s, streams)
+	switch {
 	case err != nil && len(s.Streams) > 0:
 		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "source %s: %v", s.Name, err))
 	case err != nil:
