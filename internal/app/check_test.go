@@ -34,8 +34,8 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := check.KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, types.Me{Scopes: tt.scopes})
-			if f := found[len(found)-1]; f.Mark() != tt.mark || !strings.HasPrefix(f.Text, "source bistro: "+tt.text) {
-				t.Errorf("got %s %s", f.Mark(), f.Text)
+			if f := found[len(found)-1]; f.Mark != tt.mark || !strings.HasPrefix(f.Text, tt.text) {
+				t.Errorf("got %s %s", f.Mark, f.Text)
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 		t.Helper()
 		var lines []string
 		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			lines = append(lines, fmt.Sprintf("%s %s", f.Mark(), f.Text))
+			lines = append(lines, fmt.Sprintf("%s %s", f.Mark, f.Text))
 		}
 		all := strings.Join(lines, "\n")
 		for _, want := range wants {
@@ -118,7 +118,7 @@ func TestCheckOfAProxy(t *testing.T) {
 		w.app.api.Transport = transport
 		var lines []string
 		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark(), f.Text, f.Advice))
+			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark, f.Text, f.Advice))
 		}
 		transport.CloseIdleConnections()
 		if all := strings.Join(lines, "\n"); !strings.Contains(all, want) || strings.Contains(all, "secret") {

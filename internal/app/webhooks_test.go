@@ -219,7 +219,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.Config.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string
 		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			if !f.OK {
+			if f.Code != 0 {
 				wrong = append(wrong, f.Text)
 			}
 		}
@@ -242,10 +242,10 @@ func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range w.app.checker().CheckSources(t.Context()) {
-		if !f.OK {
+		if f.Code != 0 {
 			t.Errorf("%s %s", f.Text, f.Advice)
 		}
-		if f.Warning && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
+		if f.Mark == "!" && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
 			t.Error(f.Text)
 		}
 	}

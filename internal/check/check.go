@@ -29,31 +29,22 @@ import (
 
 // Finding is one line of a check.
 type Finding struct {
-	OK     bool
+	Mark   string // ✓, ✗, or ! for what is no failure and is to be looked at
 	Text   string
 	Advice string // what to do; empty when there is nothing
-	Code   int    // when not OK
-
-	Warning bool
-}
-
-// Mark is ✓, ✗, or ! for what is no failure and is to be looked at.
-func (f Finding) Mark() string {
-	if f.Warning {
-		return "!"
-	}
-	if f.OK {
-		return "✓"
-	}
-	return "✗"
+	Code   int    // of a failure
 }
 
 func good(format string, args ...any) Finding {
-	return Finding{OK: true, Text: fmt.Sprintf(format, args...)}
+	return Finding{Mark: "✓", Text: fmt.Sprintf(format, args...)}
+}
+
+func warn(advice, format string, args ...any) Finding {
+	return Finding{Mark: "!", Text: fmt.Sprintf(format, args...), Advice: advice}
 }
 
 func bad(code int, advice, format string, args ...any) Finding {
-	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
+	return Finding{Mark: "✗", Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
 }
 
 // Error means that a check failed; its lines have been printed.
@@ -83,9 +74,7 @@ func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
 			return
 		}
 		tell(f)
-		if !f.OK {
-			code = max(code, f.Code)
-		}
+		code = max(code, f.Code)
 	}
 	c.checkConfiguration(each)
 	for _, f := range c.CheckSources(ctx) {
@@ -112,84 +101,77 @@ func (c Checker) checkConfiguration(tell func(Finding)) {
 	}
 	tell(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
 	for _, w := range c.Warehouse.Config.Warnings {
-		tell(Finding{OK: true, Warning: true, Text: "configuration: " + w})
+		tell(warn("", "configuration: %s", w))
 	}
 	for _, e := range c.Warehouse.Config.Exposed() {
-		tell(Finding{OK: true, Warning: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
+		tell(warn(e.Mend, "configuration, but unwise: %s", e))
 	}
 }
 
 // checksAtOnce bounds the keys that are asked about at the same time.
 const checksAtOnce = 8
 
-// checkedKey is what was found about a source's key.
-type checkedKey struct {
-	found   []Finding
-	me      *types.Me // nil when no key of the source works
-	webhook []Finding // of its webhooks
-}
-
 // CheckSources asks about every key, some at a time, and answers in order.
 func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
-	checked := make([]checkedKey, len(c.Warehouse.Config.Sources))
+	sources := c.Warehouse.Config.Sources
+	found := make([][]Finding, len(sources))
 	var asking errgroup.Group
 	asking.SetLimit(checksAtOnce)
-	for i := range c.Warehouse.Config.Sources {
+	for i := range sources {
 		asking.Go(func() error {
-			checked[i] = c.checkSource(ctx, &c.Warehouse.Config.Sources[i])
+			found[i] = c.checkSource(ctx, &sources[i])
 			return nil
 		})
 	}
 	_ = asking.Wait() // none of them returns an error
-	for i, one := range checked {
-		all = append(all, one.found...)
-		if one.me == nil {
-			continue
+	for i := range sources {
+		for _, f := range found[i] {
+			f.Text = "source " + sources[i].Name + ": " + f.Text
+			all = append(all, f)
 		}
-		all = append(all, KeyFindings(&c.Warehouse.Config.Sources[i], *one.me)...)
-		all = append(all, one.webhook...)
 	}
 	return all
 }
 
 // checkSource asks with a source's key, and with the next one where that is refused: in
 // the middle of a rotation either may be the one that works.
-func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedKey) {
+func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Finding) {
 	key, err := s.ReadKey()
 	if err != nil {
-		return checkedKey{found: []Finding{bad(exit.Usage, "", "source %s: %v", s.Name, err)}}
+		return []Finding{bad(exit.Usage, "", "%v", err)}
 	}
 	next, err := s.ReadNextKey()
 	if err != nil {
-		of.found = append(of.found, bad(exit.Usage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+		found = append(found, bad(exit.Usage, "Correct or remove next_key_file.", "next key: %v", err))
 	}
-	of.found = append(of.found, c.checkSecrets(s)...)
+	found = append(found, c.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	var proxy string
-	if of.me, proxy, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if me, _, failed := c.askMe(ctx, s, next); failed == nil {
-			of.me, err, key = me, nil, next
-			of.found = append(of.found, Finding{OK: true, Warning: true, Advice: "Put it in key_file's place.",
-				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
+	me, proxy, err := c.askMe(ctx, s, key)
+	if api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if other, _, failed := c.askMe(ctx, s, next); failed == nil {
+			me, err, key = other, nil, next
+			found = append(found, warn("Put it in key_file's place.", "the API refuses the key (401); the next key works"))
 		}
 	}
 	if err != nil {
-		of.found = append(of.found, refusal(s, err, proxy))
-		return of
+		return append(found, refusal(s, err, proxy))
 	}
 	if proxy != "" {
-		of.found = append(of.found, good("source %s: through the proxy %s", s.Name, proxy))
+		found = append(found, good("through the proxy %s", proxy))
 	}
-	of.webhook = c.checkWebhook(ctx, s, key, of.me)
-	return of
+	found = append(found, KeyFindings(s, *me)...)
+	if s.Webhook.SecretFile != "" && c.Warehouse.Config.Webhooks.Listen != "" { // else the configuration's warnings say what is missing
+		found = append(found, c.checkWebhook(ctx, s, key, me))
+	}
+	return found
 }
 
 // checkSecrets finds what is wrong with the secrets that a source has beside its keys.
 func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	wrong := func(setting string, err error) {
 		if err != nil {
-			found = append(found, bad(exit.Usage, "", "source %s: %v", s.Name, &config.SecretError{Setting: setting, Err: err}))
+			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
 		}
 	}
 	if s.Webhook.SecretFile != "" {
@@ -237,47 +219,47 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 func refusal(s *config.Source, err error, proxy string) Finding {
 	switch {
 	case exit.Code(err) == exit.Usage: // it was not asked
-		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+		return bad(exit.Usage, "", "%v", err)
 	case api.IsUnauthorized(err):
-		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "source %s: the API refuses the key (401)", s.Name)
+		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "the API refuses the key (401)")
 	case api.IsKeyDisabled(err):
-		return bad(exit.API, "Ask the restaurant to enable it.", "source %s: the restaurant has disabled the key", s.Name)
+		return bad(exit.API, "Ask the restaurant to enable it.", "the restaurant has disabled the key")
 	case api.IsNoEndpoint(err):
-		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
+		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "%s is not the API", s.BaseURL)
 	case api.IsRateLimited(err):
-		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "%v", err)
 	case api.IsProxyLogin(err): // it names what to do
-		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+		return bad(exit.Usage, "", "%v", err)
 	case proxy != "":
-		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "%v", err)
 	default:
-		return bad(exit.Problem, "Check base_url and the network.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Check base_url and the network.", "%v", err)
 	}
 }
 
 // KeyFindings says what a good key may do.
 func KeyFindings(s *config.Source, me types.Me) []Finding {
-	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
+	all := []Finding{good("%s, %s key %q, %s a minute (%s for totals, %s for the restaurant)",
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
 	streams, err := credentials.StreamsOf(s, me.Scopes)
 	if err != nil {
-		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
+		return append(all, bad(exit.Problem, "", "%v", err))
 	}
 	on, off, err := credentials.Lacking(s, streams)
 	switch {
 	case err != nil && len(s.Streams) > 0:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "source %s: %v", s.Name, err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
 	case err != nil:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "source %s: %v", s.Name, err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "%v", err))
 	case len(off) > 0:
-		all = append(all, good("source %s: streams on: %s; off for lack of scope: %s", s.Name, strings.Join(on, ", "), strings.Join(off, ", ")))
+		all = append(all, good("streams on: %s; off for lack of scope: %s", strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:
-		all = append(all, good("source %s: streams on: %s", s.Name, strings.Join(on, ", ")))
+		all = append(all, good("streams on: %s", strings.Join(on, ", ")))
 	}
 	for _, l := range s.Locations {
 		if !slices.Contains(me.LocationIDs, l) {
 			all = append(all, bad(exit.Usage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
-				"source %s: location %q is not among the key's active locations", s.Name, l))
+				"location %q is not among the key's active locations", l))
 		}
 	}
 	return all
@@ -309,14 +291,11 @@ func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost b
 // checkBackup warns of a backup that was killed: what is left of it takes space.
 func (c Checker) checkBackup(tell func(Finding)) {
 	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
-	warn := func(advice, format string, args ...any) {
-		tell(Finding{OK: true, Warning: true, Advice: advice, Text: "warehouse: " + fmt.Sprintf(format, args...)})
-	}
 	switch left, err := backup.Left(dir); {
 	case err != nil:
-		warn("If another user has made it, remove it.", "no backup can be written: %v", err)
+		tell(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
 	case left:
-		warn("The next larder backup removes it.", "a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir)
+		tell(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
 	}
 }
 

@@ -34,10 +34,7 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(F
 			if !s.PersonalDataWritten {
 				advice = "Nobody has set personal_data. Set it to drop to have that erased, or to what it was."
 			}
-			tell(Finding{
-				OK: true, Warning: true, Advice: advice,
-				Text: "source " + s.Name + ": " + text.Counted(n, "stored order", "holds", "hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
-			})
+			tell(warn(advice, "source %s: %s more of the customer than personal_data: %s keeps", s.Name, text.Counted(n, "stored order", "holds", "hold"), policy.Mode()))
 		}
 	}
 }
