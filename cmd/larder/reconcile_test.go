@@ -52,8 +52,8 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
 	verdicts := &verdictLines{printer: p, shown: map[string]bool{}}
-	verdicts.tell(report)
-	verdicts.tell(report) // each is told once
+	verdicts.print(report)
+	verdicts.print(report) // each is told once
 	printReconciled(p, report, nil)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
@@ -70,7 +70,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 	out.Reset()
 	beside := &strings.Builder{}
-	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).tell(report)
+	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).print(report)
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}
@@ -108,11 +108,11 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 	}
 	var out strings.Builder
 	p := &progress{out: &out}
-	p.tell(comparisonsOf(r), len(r.Sources))
+	p.underWay(comparisonsOf(r))
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if p.tell(comparisonsOf(r), len(r.Sources)); strings.Count(out.String(), "\n") != len(want) {
+	if p.underWay(comparisonsOf(r)); strings.Count(out.String(), "\n") != len(want) {
 		t.Errorf("told again at once:\n%s", out.String())
 	}
 }
