@@ -19,7 +19,6 @@ import (
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -42,7 +41,7 @@ type App struct {
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
 	return &App{
-		Opener: warehouse.Opener{Config: cfg, Log: log, FindMemory: memory.Find}, version: version,
+		Opener: warehouse.Opener{Config: cfg, Log: log}, version: version,
 		api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)},
 	}
 }
@@ -60,9 +59,9 @@ func (a *App) schedule() syncer.Schedule {
 // reader reads what the configuration says of sources.
 func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.Config, Log: a.Log} }
 
-// sources reads the sources, but for the keys of kept ones that are where they were.
-func (a *App) sources(kept map[string]credentials.Kept) ([]syncer.Source, error) {
-	set, err := a.reader().Read(kept)
+// sources reads the sources, but not anew the keys that are where they were before.
+func (a *App) sources(before map[string]credentials.Keys) ([]syncer.Source, error) {
+	set, err := a.reader().Read(before)
 	a.keys = set.Keys
 	return set.Sources, err
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/servicemanager"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/internal/webhooks"
@@ -26,19 +25,19 @@ import (
 
 // Daemon is `larder run` under way.
 type Daemon struct {
-	app      *App
-	registry *prometheus.Registry
-	life     lifecycle.Cleanups
-	reloader *reloader               // nil: the configuration is not read anew
-	manager  *servicemanager.Manager // of services, that has started this one
-	route    *warehouse.Route
-	page     *web.Server        // nil: web.listen is off
-	webhooks *inbound.Listener  // nil: webhooks.listen is off
-	receiver *webhooks.Receiver // its handler
-	queryURL string
-	standsBy bool // another daemon takes what commands ask for
-	started  time.Time
-	before   Before // nil: nothing is done then
+	app         *App
+	registry    *prometheus.Registry
+	life        lifecycle.Cleanups
+	reloader    *reloader // nil: the configuration is not read anew
+	manager     *manager  // of services, that has started this one
+	route       *warehouse.Route
+	page        *web.Server        // nil: web.listen is off
+	webhooks    *inbound.Listener  // nil: webhooks.listen is off
+	receiver    *webhooks.Receiver // its handler
+	queryURL    string
+	endCommands func(context.Context) error // nil: another daemon takes them
+	started     time.Time
+	before      Before // nil: nothing is done then
 
 	mu      sync.Mutex
 	current *App            // as app, with the sources and schedule that are in use
@@ -73,7 +72,7 @@ func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}), manager: &servicemanager.Manager{Log: a.Log},
+		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log},
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -113,39 +112,37 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}
-	return d.takeCommands(ctx)
-}
-
-// takeCommands has commands beside this daemon make their passes through it.
-func (d *Daemon) takeCommands(ctx context.Context) error {
-	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
+	d.life.Add("commands", 5*time.Second, func(ctx context.Context) error {
+		if d.endCommands == nil {
+			return nil
+		}
+		return d.endCommands(ctx)
+	})
+	err = d.takeCommands(ctx)
 	if errors.Is(err, control.ErrTaken) {
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
-		d.standsBy = true
 		return nil
 	}
 	if err != nil {
 		return exit.WarehouseError(err)
 	}
-	d.life.Add("commands", 5*time.Second, stop)
 	return nil
 }
 
-// takeOverCommands does the same once the daemon that took them has ended.
-func (d *Daemon) takeOverCommands(ctx context.Context) {
+// takeCommands has commands beside this daemon make their passes through it. The error is
+// [control.ErrTaken] while another daemon does so.
+func (d *Daemon) takeCommands(ctx context.Context) (err error) {
+	d.endCommands, err = control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
+	return err
+}
+
+// standBy takes the commands once the daemon that took them has ended.
+func (d *Daemon) standBy(ctx context.Context) {
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
-		if err != nil {
-			continue // the other daemon lives, or the folder is lost, which is told elsewhere
+		if d.takeCommands(ctx) == nil { // else the other daemon lives, or the folder is lost, which is logged elsewhere
+			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
+			return
 		}
-		d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
-		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if err := stop(ending); err != nil {
-			d.app.Log.Error("did not stop cleanly", "what", "commands", "error", err)
-		}
-		return
 	}
 }
 
@@ -204,11 +201,11 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	}
 	var beside sync.WaitGroup
 	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
-		d.manager.Watched(ctx, func() { d.Status() }) // which takes every lock there is
+		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
 	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
-	if d.standsBy {
-		d.loop(ctx, &beside, "the commands beside it", d.takeOverCommands)
+	if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil {
+		d.loop(ctx, &beside, "the commands beside it", d.standBy)
 	}
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
@@ -264,7 +261,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
-	d.manager.IsReady()
+	d.manager.isReady()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return exit.WarehouseError(err)
@@ -325,7 +322,7 @@ func (d *Daemon) lookAtKeys(ctx context.Context) {
 // tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
 func (d *Daemon) tellStop(ctx context.Context) (end func()) {
 	var once sync.Once
-	tell := func() { once.Do(d.manager.Stops) }
+	tell := func() { once.Do(d.manager.stops) }
 	cancel := context.AfterFunc(ctx, tell)
 	return func() {
 		cancel()

@@ -28,7 +28,7 @@ func (d *Daemon) about() web.About {
 }
 
 func (d *Daemon) setProblem(text string) {
-	d.manager.Says(cmp.Or(text, "Mirroring."))
+	d.manager.setStatus(cmp.Or(text, "Mirroring."))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.problem = text

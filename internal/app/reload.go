@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -96,9 +95,14 @@ func (r *reloader) watch(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	defer r.daemon.manager.Reloads()()
-	r.know()
-	err := r.daemon.reconfigure(r.request(), reason, r.Level)
+	defer r.daemon.manager.reloads()()
+	q := r.Request // for the file that is in use, or for one that is looked for as at the start
+	q.File = cmp.Or(r.daemon.app.Config.File, q.File)
+	digest := config.DigestOf(r.daemon.app.Config.File)
+	r.mu.Lock()
+	r.tried = digest
+	r.mu.Unlock()
+	err := r.daemon.reconfigure(q, reason, r.Level)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -115,27 +119,11 @@ func (r *reloader) reload(reason string) {
 	r.outcomes.WithLabelValues(reloadDone).Inc()
 }
 
-// know notes the file as it is about to be read.
-func (r *reloader) know() {
-	digest := config.DigestOf(r.daemon.app.Config.File)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tried = digest
-}
-
+// known is the file as it was last read.
 func (r *reloader) known() config.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tried
-}
-
-// request asks for the file that is in use, or looks for one as at the start.
-func (r *reloader) request() config.Request {
-	q := r.Request
-	if file := r.daemon.app.Config.File; file != "" {
-		q.File = file
-	}
-	return q
 }
 
 // refusal says why the last configuration was refused, empty when it was not.
@@ -155,19 +143,22 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	if err != nil {
 		return err
 	}
-	before := d.inForce()
-	after := &App{Opener: warehouse.Opener{Config: before.cfg.WithReloaded(next), Log: d.app.Log, FindMemory: d.app.FindMemory}, version: d.app.version, api: d.app.api}
-	sources, err := after.sources(before.kept)
+	d.mu.Lock()
+	before := d.current // what was reloaded since the start is in it
+	d.mu.Unlock()
+	after := *d.app
+	after.Config = before.Config.WithReloaded(next)
+	sources, err := after.sources(before.keys)
 	if err != nil {
 		return err
 	}
 	log := d.app.Log.With("reason", reason)
-	if err := d.apply(log, after, sources); err != nil {
+	if err := d.apply(log, &after, sources); err != nil {
 		return err
 	}
-	d.tellRest(log, before.cfg, next)
-	if level != nil && next.Log.Level != before.cfg.Log.Level {
-		log.Info("level of the log", "from", before.cfg.Log.Level, "to", next.Log.Level)
+	d.tellRest(log, before.Config, next)
+	if level != nil && next.Log.Level != before.Config.Log.Level {
+		log.Info("level of the log", "from", before.Config.Log.Level, "to", next.Log.Level)
 		return level.UnmarshalText([]byte(next.Log.Level))
 	}
 	return nil
@@ -213,23 +204,6 @@ func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 	if waiting := d.app.Config.AtNextStart(next); len(waiting) > 0 {
 		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
 	}
-}
-
-// force is the configuration that is in use: that of the start, with what has been
-// reloaded since.
-type force struct {
-	cfg  *config.Config
-	kept map[string]credentials.Kept
-}
-
-func (d *Daemon) inForce() force {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f := force{cfg: d.current.Config, kept: map[string]credentials.Kept{}}
-	for i := range d.sources {
-		f.kept[d.sources[i].Name] = credentials.Kept{Config: &f.cfg.Sources[i], Source: d.sources[i], Keys: d.current.keys[d.sources[i].Name]}
-	}
-	return f
 }
 
 // inOneLine is all problems of a configuration in one line.

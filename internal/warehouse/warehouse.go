@@ -28,9 +28,8 @@ type Opener struct {
 	// Unconfined lets the engine read files outside of the data folder, as a restore does.
 	Unconfined bool
 
-	Config     *config.Config
-	Log        *slog.Logger
-	FindMemory func() memory.Limit
+	Config *config.Config
+	Log    *slog.Logger
 }
 
 // Route is how the warehouse is reached.
@@ -143,7 +142,7 @@ func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickh
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{
 		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(a.FindMemory())),
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(memory.Find())),
 		Logger: a.Log, Registerer: registerer,
 	}
 	if w.engine != nil {
