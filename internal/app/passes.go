@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
@@ -105,7 +101,7 @@ type task struct {
 }
 
 // run calls f with who makes a pass. The context ends when the warehouse has gone.
-func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) (err error) {
+func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) error {
 	if err := a.checkSelection(t.sel); err != nil {
 		return err
 	}
@@ -121,32 +117,27 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	if a.Served(ctx) {
 		return f(ctx, a.Daemon())
 	}
-	l := &lifecycle.Cleanups{Log: a.Log}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	w, err := a.Reach(ctx, l)
-	if err != nil {
-		return err
-	}
-	sink, err := a.OpenSink(ctx, l, w, prometheus.NewRegistry())
-	if err != nil {
-		return err
-	}
-	begin := sink.Migrate
+	return a.withWarehouse(ctx, func(o opened) error { return a.runAlone(ctx, o, t, sources, f) })
+}
+
+// runAlone calls f with a syncer of this process.
+func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.Source, f func(context.Context, control.Passer) error) error {
+	begin := o.sink.Migrate
 	if t.reads {
-		begin = sink.CheckSchema
+		begin = o.sink.CheckSchema
 	}
 	if err := a.Await(ctx, begin, t.wait, a.TellDown); err != nil {
 		return err
 	}
-	damages := a.Damages(w)
+	damages := a.Damages(o.route)
 	if !t.reads {
-		if err := damages.Settle(ctx, sink); err != nil {
+		if err := damages.Settle(ctx, o.sink); err != nil {
 			return exit.WarehouseError(err)
 		}
 	}
 	damages.Tell()
 	down := &warehouse.Outage{}
-	y, err := a.newSyncer(l, sources, sink, nil, func() status.Warehouse {
+	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
 		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
 	})
 	if err != nil {
@@ -154,7 +145,7 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { a.GiveUp(ctx, w, sink, t.wait, down, cancel) })
+	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, t.wait, down, cancel) })
 	defer func() { cancel(nil); watching.Wait() }()
 	return f(ctx, passes{y, damages})
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/calendar"
@@ -21,13 +19,10 @@ import (
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
-func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route) (status.Status, error) {
-	s := status.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
+func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error) {
+	damages, sink := a.Damages(o.route), o.sink
+	s := status.Status{Now: time.Now(), Problems: damages.Problems()}
 	s.Damaged = len(s.Problems) > 0
-	sink, err := a.OpenSink(ctx, l, w, nil)
-	if err != nil {
-		return s, err
-	}
 	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
 		return s, exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err))
 	} else if err != nil {
@@ -49,7 +44,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *wareho
 		}
 		s.Sources = append(s.Sources, src)
 	}
-	status.Warehouse{Damaged: a.Damages(w).Streams()}.Mark(&s)
+	status.Warehouse{Damaged: damages.Streams()}.Mark(&s)
 	return s, nil
 }
 

@@ -380,9 +380,8 @@ func (c Checker) checkPassword(tell func(Finding)) {
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
 func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
-	running := func() bool { _, err := c.Warehouse.Page().Status(ctx); return err == nil }
+	running := func() bool { _, err := c.Warehouse.DaemonStatus(ctx); return err == nil }
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		running = func() bool { return c.Warehouse.Served(ctx) }
 		if err := c.Warehouse.ReadersConfined(); err != nil {
 			tell(bad(exit.Usage, "", "%v", err))
 		}

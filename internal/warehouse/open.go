@@ -58,11 +58,6 @@ func (a *Opener) Unreachable(err error) error {
 	return err
 }
 
-// Migrated brings the schema up to date, see [Opener.Await].
-func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
-	return a.Await(ctx, sink.Migrate, wait, whenDown)
-}
-
 // Await tries to begin work on the warehouse, and waits for one that is down.
 // whenDown hears why it waits; a zero wait tries once.
 func (a *Opener) Await(ctx context.Context, begin func(context.Context) error, wait time.Duration, whenDown func(error)) error {

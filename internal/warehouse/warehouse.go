@@ -20,6 +20,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Opener is what it takes to reach the warehouse of a configuration: the program of its
@@ -111,6 +112,15 @@ func (a *Opener) Listens(ctx context.Context) bool {
 
 // Daemon asks the daemon on the embedded warehouse, if one is running.
 func (a *Opener) Daemon() control.Client { return control.Beside(a.Config.Warehouse.DSN.Dir()) }
+
+// DaemonStatus asks the daemon of this configuration for its status: the one on the embedded
+// warehouse, or the one at web.listen.
+func (a *Opener) DaemonStatus(ctx context.Context) (status.Status, error) {
+	if a.Config.Warehouse.DSN.Embedded() {
+		return a.Daemon().Status(ctx)
+	}
+	return a.Page().Status(ctx)
+}
 
 // Served reports whether a daemon is running on the embedded warehouse.
 func (a *Opener) Served(ctx context.Context) bool {
