@@ -24,7 +24,7 @@ func (d *Daemon) PageURL() string {
 func (d *Daemon) QueryURL() string { return d.queryURL }
 
 func (d *Daemon) about() web.About {
-	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL, Lost: d.route.Lost()}
+	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL}
 }
 
 func (d *Daemon) setProblem(text string) {

@@ -30,9 +30,6 @@ const (
 	routeForget    = "/forget"    // syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
-// LostHeader comes with the page's status when the daemon has lost its data folder.
-const LostHeader = "Larder-Folder-Lost"
-
 // socketName is the daemon's socket in the data folder.
 const socketName = "control.sock"
 

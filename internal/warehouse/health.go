@@ -51,6 +51,7 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 		}
 	}
 	damage := a.Damages(w).Problems()
+	s.FolderLost = w.health() != nil
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
 	return s
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -37,7 +36,7 @@ func (p Page) Status(ctx context.Context) (s status.Status, err error) {
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
 		return s, err
 	}
-	if p.cfg.Warehouse.DSN.Embedded() && res.Header.Get(control.LostHeader) == "" {
+	if p.cfg.Warehouse.DSN.Embedded() && !s.FolderLost {
 		return s, errors.New("status page: of a daemon that has its folder") // and is reached in it
 	}
 	if !slices.ContainsFunc(s.Sources, p.configured) {

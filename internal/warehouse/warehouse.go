@@ -94,9 +94,6 @@ func (w *Route) health() error {
 	return w.engine.Health()
 }
 
-// Lost reports whether the data folder was removed or replaced.
-func (w *Route) Lost() bool { return w.health() != nil }
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

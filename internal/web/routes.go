@@ -14,7 +14,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
@@ -141,9 +140,6 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if h.About().Lost {
-		w.Header().Set(control.LostHeader, "1")
-	}
 	h.write(w, b)
 }
 

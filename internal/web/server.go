@@ -31,7 +31,6 @@ type Options struct {
 type About struct {
 	Version   string
 	Warehouse string // the DSN as it may be shown
-	Lost      bool   // the data folder was removed or replaced
 	QueryURL  string // the engine's ClickHouse HTTP interface; empty: none
 }
 

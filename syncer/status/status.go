@@ -39,6 +39,8 @@ type Status struct {
 	WarehouseUnavailable bool `json:"warehouse_away,omitempty"`
 	Damaged              bool `json:"warehouse_damaged,omitempty"`
 	Refused              bool `json:"configuration_refused,omitempty"`
+	// FolderLost: the data folder of the embedded warehouse was removed or replaced under the daemon.
+	FolderLost bool `json:"folder_lost,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
 	CountedAt time.Time      `json:"counted_at,omitzero"`
 	Sources   []SourceStatus `json:"sources"`
