@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -148,49 +147,38 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []
 // ready says what is not ready to those who may see the page, and only whether
 // to everyone else: it names sources.
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
-	status := h.Status()
-	missing := notReady(status, h.Problems())
-	if len(missing) == 0 {
-		h.write(w, []byte("ready\n"))
-		if allowed, err := h.allowed(r); err == nil && allowed {
-			h.write(w, []byte(attention(&status)))
+	s := h.Status()
+	lines := []string{"ready"}
+	if missing := notReady(&s, h.Problems()); len(missing) > 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		lines = append([]string{"not ready"}, missing...)
+	} else {
+		for _, c := range s.Concerns() { // what a person should look at: it serves, and is ready, all the same
+			if c.Tone() == status.ToneTrouble {
+				lines = append(lines, "! "+c.Text)
+			}
 		}
-		return
 	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	h.write(w, []byte("not ready\n"))
 	if allowed, err := h.allowed(r); err != nil || !allowed {
-		return
+		lines = lines[:1]
 	}
-	for _, m := range missing {
-		h.write(w, []byte("- "+text.Visible(m)+"\n"))
+	for _, line := range lines {
+		h.write(w, []byte(text.Visible(line)+"\n"))
 	}
 }
 
-// attention says what a person should look at: it serves, and is ready, all the same.
-func attention(s *status.Status) string {
-	var b strings.Builder
-	for _, c := range s.Concerns() {
-		if c.Tone() == status.ToneTrouble {
-			fmt.Fprintf(&b, "! %s\n", c.Text)
-		}
+func notReady(s *status.Status, problems []string) (missing []string) {
+	for _, p := range problems {
+		missing = append(missing, "- "+p)
 	}
-	return b.String()
-}
-
-func notReady(s status.Status, problems []string) []string {
-	missing := append([]string(nil), problems...)
-	starting := 0
+	var starting []string
 	for i := range s.Sources {
-		if s.Sources[i].State != status.StateStarting {
-			continue
-		}
-		if starting++; starting <= 10 {
-			missing = append(missing, fmt.Sprintf("source %s has not started yet: its key has had no answer", s.Sources[i].Name))
+		if s.Sources[i].State == status.StateStarting {
+			starting = append(starting, s.Sources[i].Name)
 		}
 	}
-	if starting > 10 {
-		missing = append(missing, strconv.Itoa(starting-10)+" more sources have not started yet")
+	if len(starting) > 0 {
+		missing = append(missing, "- not started yet, since the key has had no answer: "+strings.Join(text.Few(starting), ", "))
 	}
 	return missing
 }

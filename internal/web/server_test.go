@@ -92,7 +92,7 @@ func TestReadyz(t *testing.T) {
 	p.problems = []string{"the warehouse embedded:./x does not answer: connection refused"}
 	p.change(func(s *status.Status) { s.Sources[0].State = status.StateStarting })
 	code, _, body := get(t, base+"/readyz")
-	if code != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") || !strings.Contains(body, "source ancora has not started yet") {
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") || !strings.Contains(body, "- not started yet, since the key has had no answer: ancora\n") {
 		t.Errorf("readyz = %d\n%s", code, body)
 	}
 	if code, _, _ := get(t, base+"/healthz"); code != http.StatusOK {
