@@ -46,16 +46,6 @@ func New(cfg *config.Config, log *slog.Logger, version string) *App {
 	}
 }
 
-// schedule is the configuration's schedule in the syncer's terms.
-func (a *App) schedule() syncer.Schedule {
-	s := a.Config.Schedule
-	return syncer.Schedule{
-		Incremental: s.Incremental, Snapshots: s.Snapshots,
-		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
-		FullResync: s.FullResync, OnlineOrders: s.OnlineOrders,
-	}
-}
-
 // reader reads what the configuration says of sources.
 func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.Config, Log: a.Log} }
 
@@ -97,32 +87,31 @@ func (a *App) checker() check.Checker {
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
 func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() status.Warehouse) (*syncer.Syncer, error) {
-	client := a.api
-	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
-	client.Transport = transport
+	transport := api.Renewed(func() *http.Transport { return api.NewTransport(a.api.Timeouts) })
 	l.Add("connections to the API", time.Second, func(context.Context) error {
 		transport.CloseIdleConnections()
 		return nil
 	})
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
-		Process:       a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+	return a.syncer(sources, sink, transport, func(o *syncer.Options) {
+		o.Shard, o.Registerer, o.Warehouse = syncer.Shard(a.Config.Shard), registerer, warehouse
+		o.SettleAfter, o.Ledger = a.settleAfter, budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log})
 	})
-	if err != nil {
-		return nil, exit.UsageError(err)
-	}
-	return y, nil
 }
 
 // Through makes a syncer whose requests go another way than the network's.
 func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
+	return a.syncer(sources, sink, way, func(o *syncer.Options) { o.Exclusive = true })
+}
+
+func (a *App) syncer(sources []syncer.Source, sink *clickhouse.Sink, way http.RoundTripper, more func(*syncer.Options)) (*syncer.Syncer, error) {
 	client := a.api
 	client.Transport = way
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: a.thisProcess(),
+	o := syncer.Options{
+		Sources: sources, Sink: sink, Schedule: syncer.Schedule(a.Config.Schedule), Process: a.thisProcess(),
 		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
-	})
+	}
+	more(&o)
+	y, err := syncer.New(o)
 	if err != nil {
 		return nil, exit.UsageError(err)
 	}

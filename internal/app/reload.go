@@ -172,7 +172,7 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	applied := syncer.Applied{}
 	if d.syncer != nil {
 		var err error
-		if applied, err = d.syncer.Apply(sources, a.schedule()); err != nil {
+		if applied, err = d.syncer.Apply(sources, syncer.Schedule(a.Config.Schedule)); err != nil {
 			return err
 		}
 	}

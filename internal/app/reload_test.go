@@ -109,7 +109,7 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	if first() != "svc_live_secret_a" || s.d.sources[1].Key() != first() || s.d.sources[2].Key() != "svc_live_secret_c" {
 		t.Error("the keys are not those of the sources")
 	}
-	if got := s.d.current.schedule().Incremental; got != "@every 1m" || s.d.app.schedule().Incremental != "@every 30s" {
+	if got := s.d.current.Config.Schedule.Incremental; got != "@every 1m" || s.d.app.Config.Schedule.Incremental != "@every 30s" {
 		t.Errorf("schedule = %s", got)
 	}
 	if s.r.Level.Level() != slog.LevelDebug {
