@@ -40,7 +40,7 @@ func (a *App) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	res, err := a.Page().Get(ctx, "/readyz")
+	res, err := a.GetPage(ctx, "/readyz")
 	if err != nil {
 		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
 	}

@@ -116,7 +116,7 @@ func (a *Opener) DaemonStatus(ctx context.Context) (status.Status, error) {
 	if a.Config.Warehouse.DSN.Embedded() {
 		return a.Daemon().Status(ctx)
 	}
-	return a.Page().Status(ctx)
+	return a.pageStatus(ctx)
 }
 
 // Served reports whether a daemon is running on the embedded warehouse.
