@@ -183,7 +183,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer d.tellStop(ctx)()
+	defer d.notifyStop(ctx)()
 	listen := func(serve func() error) {
 		listening.Go(func() {
 			if err := serve(); err != nil {
@@ -203,7 +203,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
 		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
-	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
+	d.loop(ctx, &beside, "the files of keys", d.rereadKeys)
 	if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil {
 		d.loop(ctx, &beside, "the commands beside it", d.standBy)
 	}
@@ -281,7 +281,7 @@ func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 }
 
 func (d *Daemon) whenDown(err error) {
-	d.app.TellDown(err)
+	d.app.LogDown(err)
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
@@ -307,25 +307,25 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 	}
 }
 
-// lookAtKeys has a key or secret that cannot be read noticed, also where none is used for long.
-func (d *Daemon) lookAtKeys(ctx context.Context) {
-	for lifecycle.Pause(ctx, credentials.KeyLook) {
+// rereadKeys finds a key or secret that cannot be read, also where none is used for long.
+func (d *Daemon) rereadKeys(ctx context.Context) {
+	for lifecycle.Pause(ctx, credentials.KeyInterval) {
 		d.mu.Lock()
 		keys := d.current.keys
 		d.mu.Unlock()
 		for _, k := range keys {
-			k.Look()
+			k.Reread()
 		}
 	}
 }
 
-// tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
-func (d *Daemon) tellStop(ctx context.Context) (end func()) {
+// notifyStop notifies the service manager that the daemon stops, as soon as ctx ends or when end is called.
+func (d *Daemon) notifyStop(ctx context.Context) (end func()) {
 	var once sync.Once
-	tell := func() { once.Do(d.manager.stops) }
-	cancel := context.AfterFunc(ctx, tell)
+	stop := func() { once.Do(d.manager.stops) }
+	cancel := context.AfterFunc(ctx, stop)
 	return func() {
 		cancel()
-		tell()
+		stop()
 	}
 }

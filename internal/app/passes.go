@@ -126,7 +126,7 @@ func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.S
 	if t.reads {
 		begin = o.sink.CheckSchema
 	}
-	if err := a.Await(ctx, begin, t.wait, a.TellDown); err != nil {
+	if err := a.Await(ctx, begin, t.wait, a.LogDown); err != nil {
 		return err
 	}
 	damages := a.Damages(o.route)
@@ -135,7 +135,7 @@ func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.S
 			return exit.WarehouseError(err)
 		}
 	}
-	damages.Tell()
+	damages.Log()
 	down := &warehouse.Outage{}
 	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
 		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}

@@ -156,7 +156,7 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	if err := d.apply(log, &after, sources); err != nil {
 		return err
 	}
-	d.tellRest(log, before.Config, next)
+	d.logRest(log, before.Config, next)
 	if level != nil && next.Log.Level != before.Config.Log.Level {
 		log.Info("level of the log", "from", before.Config.Log.Level, "to", next.Log.Level)
 		return level.UnmarshalText([]byte(next.Log.Level))
@@ -188,8 +188,8 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	return nil
 }
 
-// tellRest logs what waits for the next start, and warnings that are new.
-func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
+// logRest logs what waits for the next start, and warnings that are new.
+func (d *Daemon) logRest(log *slog.Logger, before, next *config.Config) {
 	for _, w := range next.Warnings {
 		if !slices.Contains(before.Warnings, w) {
 			log.Warn("configuration: " + w)

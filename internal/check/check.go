@@ -65,15 +65,15 @@ type Checker struct {
 	Sources   credentials.Reader
 }
 
-// Run tries everything that `larder run` needs and tells each finding. It
+// Run tries everything that `larder run` needs and reports each finding. It
 // returns a *Error when one is bad.
-func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
+func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	code := exit.Done
 	each := func(f Finding) {
-		if ctx.Err() != nil { // what was cut short tells nothing
+		if ctx.Err() != nil { // what was cut short is no finding
 			return
 		}
-		tell(f)
+		report(f)
 		code = max(code, f.Code)
 	}
 	c.checkConfiguration(each)
@@ -94,17 +94,17 @@ func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
 	return nil
 }
 
-func (c Checker) checkConfiguration(tell func(Finding)) {
+func (c Checker) checkConfiguration(report func(Finding)) {
 	file := c.Warehouse.Config.File
 	if file == "" {
 		file = "environment and flags"
 	}
-	tell(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
+	report(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
 	for _, w := range c.Warehouse.Config.Warnings {
-		tell(warn("", "configuration: %s", w))
+		report(warn("", "configuration: %s", w))
 	}
 	for _, e := range c.Warehouse.Config.Exposed() {
-		tell(warn(e.Mend, "configuration, but unwise: %s", e))
+		report(warn(e.Mend, "configuration, but unwise: %s", e))
 	}
 }
 
@@ -147,9 +147,9 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 	found = append(found, c.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	me, proxy, err := c.askMe(ctx, s, key)
+	me, proxy, err := c.fetchMe(ctx, s, key)
 	if api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if other, _, failed := c.askMe(ctx, s, next); failed == nil {
+		if other, _, failed := c.fetchMe(ctx, s, next); failed == nil {
 			me, err, key = other, nil, next
 			found = append(found, warn("Put it in key_file's place.", "the API refuses the key (401); the next key works"))
 		}
@@ -195,8 +195,8 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	return found
 }
 
-// askMe asks what the API says of a key, through the proxy that is returned, empty for none.
-func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
+// fetchMe asks what the API says of a key, through the proxy that is returned, empty for none.
+func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
 	client, err := c.clientFor(s, key)
 	if err != nil {
 		return nil, "", exit.UsageError(err)
@@ -267,82 +267,82 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 
 // checkWarehouse tries the warehouse. It is true when a process runs for the data folder
 // that was removed or replaced under it.
-func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
+func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		c.CheckTables(ctx, tell)
+		c.CheckTables(ctx, report)
 		return false
 	}
-	if !c.checkEngine(tell) {
+	if !c.checkEngine(report) {
 		return false
 	}
 	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return true
 	}
 	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		tell(c.checkParent())
+		report(c.checkParent())
 		return false
 	}
-	c.checkBackup(tell)
-	c.CheckTables(ctx, tell)
+	c.checkBackup(report)
+	c.CheckTables(ctx, report)
 	return false
 }
 
 // checkBackup warns of a backup that was killed: what is left of it takes space.
-func (c Checker) checkBackup(tell func(Finding)) {
+func (c Checker) checkBackup(report func(Finding)) {
 	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
 	switch left, err := backup.Left(dir); {
 	case err != nil:
-		tell(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
+		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
 	case left:
-		tell(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
+		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
 	}
 }
 
 // checkEngine finds the embedded engine, and the memory for it.
-func (c Checker) checkEngine(tell func(Finding)) bool {
+func (c Checker) checkEngine(report func(Finding)) bool {
 	library, err := engine.FindLibrary()
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "engine: %v", err))
+		report(bad(exit.Warehouse, "", "engine: %v", err))
 		return false
 	}
-	tell(good("engine: %s", library))
+	report(good("engine: %s", library))
 	plan, err := c.Warehouse.Memory()
 	if err != nil {
-		tell(bad(exit.Usage, "", "%v", err))
+		report(bad(exit.Usage, "", "%v", err))
 		return false
 	}
-	tell(good("memory: the engine may use %s", plan))
+	report(good("memory: the engine may use %s", plan))
 	return true
 }
 
 // CheckTables opens the warehouse and looks at its tables.
-func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
+func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
 	defer func() {
 		if err := l.Close(); err != nil {
-			tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+			report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		}
 	}()
 	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return
 	}
 	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
 	if err != nil {
-		tell(bad(exit.Code(err), "", "warehouse: %v", err))
+		report(bad(exit.Code(err), "", "warehouse: %v", err))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	info, err := sink.Check(ctx)
 	if err = c.Warehouse.Unreachable(err); exit.Code(err) == exit.Warehouse {
-		tell(bad(exit.Warehouse, "", "%v", err))
+		report(bad(exit.Warehouse, "", "%v", err))
 		return
 	}
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
+		report(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
 		return
 	}
 	note := "tables are in place"
@@ -352,9 +352,9 @@ func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
 	if c.Warehouse.Served(ctx) {
 		note += "; a daemon is running on it"
 	}
-	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
+	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
 	if info.Migrated {
-		c.checkPersonal(ctx, sink, tell)
+		c.checkPersonal(ctx, sink, report)
 	}
 }
 
@@ -371,27 +371,27 @@ func (c Checker) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
-func (c Checker) checkPassword(tell func(Finding)) {
+func (c Checker) checkPassword(report func(Finding)) {
 	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
-		tell(bad(exit.Usage, "", "web.password_file: %v", err))
+		report(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
 }
 
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
-func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
+func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 	running := func() bool { _, err := c.Warehouse.DaemonStatus(ctx); return err == nil }
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
 		if err := c.Warehouse.ReadersConfined(); err != nil {
-			tell(bad(exit.Usage, "", "%v", err))
+			report(bad(exit.Usage, "", "%v", err))
 		}
-		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
+		checkPort(ctx, report, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
 	}
-	tellPort(ctx, tell, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
-	tellPort(ctx, tell, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
+	checkPort(ctx, report, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
+	checkPort(ctx, report, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
 }
 
-func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
+func checkPort(ctx context.Context, report func(Finding), what, option, address string, ours func() bool) {
 	if address == "" {
 		return
 	}
@@ -399,16 +399,16 @@ func tellPort(ctx context.Context, tell func(Finding), what, option, address str
 	switch {
 	case err == nil:
 		if err := l.Close(); err != nil {
-			tell(bad(exit.Problem, "", "%s: %v", what, err))
+			report(bad(exit.Problem, "", "%s: %v", what, err))
 			return
 		}
-		tell(good("%s: http://%s is free", what, address))
+		report(good("%s: http://%s is free", what, address))
 	case errors.Is(err, syscall.EADDRINUSE) && ours():
-		tell(good("%s: http://%s, a daemon is running", what, address))
+		report(good("%s: http://%s, a daemon is running", what, address))
 	case errors.Is(err, syscall.EADDRINUSE):
-		tell(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
+		report(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
 	default:
-		tell(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
+		report(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
 	}
 }
 

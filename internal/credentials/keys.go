@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// KeyLook is how often a key's file is looked at again at most.
-	KeyLook = 5 * time.Second
+	// KeyInterval is how often a key's file is readAt at again at most.
+	KeyInterval = 5 * time.Second
 	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
 	// file may be on its way to be replaced.
 	missingGrace = time.Minute
@@ -33,13 +33,13 @@ type key struct {
 
 	mu           sync.Mutex
 	value        config.Secret
-	looked       time.Time
+	readAt       time.Time
 	missingSince time.Time // of a next_key_file; zero while it is there
 }
 
 // newKey reads the key once; its errors belong to the configuration.
 func newKey(setting, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
-	k := &key{setting: setting, source: source, file: file, read: read, log: log, looked: time.Now()}
+	k := &key{setting: setting, source: source, file: file, read: read, log: log, readAt: time.Now()}
 	v, err := read()
 	if err != nil {
 		return nil, err
@@ -52,14 +52,14 @@ func newKey(setting, source, file string, read func() (config.Secret, error), lo
 func (k *key) reveal() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.file != "" && time.Since(k.looked) >= KeyLook {
-		k.look()
+	if k.file != "" && time.Since(k.readAt) >= KeyInterval {
+		k.reread()
 	}
 	return k.value.Reveal()
 }
 
-func (k *key) look() {
-	k.looked = time.Now()
+func (k *key) reread() {
+	k.readAt = time.Now()
 	v, err := k.read()
 	if err != nil {
 		problem := fmt.Sprintf("%s: %v; the one before stays in use", k.setting, err)

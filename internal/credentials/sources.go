@@ -36,8 +36,8 @@ func (k Keys) Secrets() (all []string) {
 	return all
 }
 
-// Look reads the files anew, as a request or a webhook would.
-func (k Keys) Look() {
+// Reread reads the files anew, as a request or a webhook would.
+func (k Keys) Reread() {
 	for _, key := range slices.Concat(k.keys, k.secrets) {
 		key.reveal()
 	}

@@ -132,8 +132,8 @@ func (a Damages) remedy(d damage.Part) string {
 	}
 }
 
-// Tell logs the same, for a command.
-func (a Damages) Tell() {
+// Log logs the same, for a command.
+func (a Damages) Log() {
 	for _, text := range a.Problems() {
 		a.opener.Log.Warn(text)
 	}

@@ -75,7 +75,7 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 		began, first := down.saw(problem)
 		switch {
 		case first:
-			a.TellDown(problem)
+			a.LogDown(problem)
 		case problem != nil && time.Since(began) > wait:
 			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
 				time.Since(began).Round(time.Second), problem)))
