@@ -112,13 +112,11 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
 		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: inStates[StateForbidden].advice()})
 	} else if len(names) > 0 {
-		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", inStates[StateForbidden].advice()))
+		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", inStates[StateForbidden].advice()))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
-		c := about(HealthBehind, names, "", text.Verb(len(names), "The stream ", "The streams "), adviceBehind)
-		c.Label += text.Verb(len(names), " is behind", " behind")
-		c.Text = c.Text[:len(c.Text)-1] + text.Verb(len(names), " is behind.", " are behind.")
-		all = append(all, c)
+		all = append(all, about(HealthBehind, names, text.Verb(len(names), "%s is behind", "%s behind"),
+			text.Verb(len(names), "The stream %s is behind.", "The streams %s are behind."), adviceBehind))
 	}
 	switch starting, filling := by[HealthStarting], by[HealthBackfill]; {
 	case len(filling) > 0:
@@ -136,13 +134,13 @@ func (s *SourceStatus) readsNothing() bool {
 	})
 }
 
-// about is a concern of some streams, named when they are few.
-func about(kind string, names []string, label, what, advice string) Concern {
+// about is a concern of some streams, which go into label and sentence, named when they are few.
+func about(kind string, names []string, label, sentence, advice string) Concern {
 	which := text.Plural(len(names), "stream")
 	if len(names) == 1 {
 		which = names[0]
 	}
-	return Concern{Kind: kind, Amount: len(names), Label: label + which, Text: what + listed(names) + ".", Advice: advice}
+	return Concern{Kind: kind, Amount: len(names), Label: fmt.Sprintf(label, which), Text: fmt.Sprintf(sentence, listed(names)), Advice: advice}
 }
 
 func listed(names []string) string {
@@ -182,7 +180,7 @@ func (s *SourceStatus) held() (all []Concern) {
 			continue
 		}
 		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
-			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
+			Advice: "Look whether they are really gone, then confirm with: " + (&SweepHeld{Source: s.Name, Stream: st.Name}).Confirm()}
 		if st.Detail != "" {
 			c.Advice = text.Sentence(st.Detail)
 		}
@@ -202,8 +200,8 @@ func (s *SourceStatus) damaged() []Concern {
 	if len(names) == 0 {
 		return nil
 	}
-	c := about(HealthDamage, names, "", "Part of the warehouse is damaged: rows are missing of ", adviceProblem)
-	c.Label = "rows missing"
+	c := Concern{Kind: HealthDamage, Amount: len(names), Label: "rows missing", Advice: adviceProblem}
+	c.Text = "Part of the warehouse is damaged: rows are missing of " + listed(names) + "."
 	return []Concern{c}
 }
 
