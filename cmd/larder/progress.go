@@ -48,11 +48,6 @@ type bar struct {
 	words atomic.Pointer[string] // the text beside it
 }
 
-// text draws what was set last.
-func (b *bar) text(style ...decor.WC) decor.Decorator {
-	return decor.Any(func(decor.Statistics) string { return *b.words.Load() }, style...)
-}
-
 // setText sets the text for the next time the bar is drawn.
 func (b *bar) setText(words string) {
 	words = text.Visible(words)
@@ -206,7 +201,11 @@ func (p *progress) draw(walks []walk) {
 			continue
 		}
 		if b == nil {
-			b = p.add(w)
+			style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
+			if b = p.add(style, w.place, w.name, decor.WCSyncSpaceR); b == nil {
+				return
+			}
+			p.bars[w.name] = b
 		}
 		if w.total > 0 {
 			b.SetTotal(int64(max(w.total, w.done)), false)
@@ -253,22 +252,23 @@ func (p *progress) showRest(waiting int) {
 		p.rest.Abort(true)
 		p.rest = nil
 	case waiting > 0 && p.rest == nil:
-		p.rest = &bar{}
-		p.rest.setText("")
-		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.PrependDecorators(decor.Name(begin), p.rest.text()))
+		p.rest = p.add(mpb.NopStyle(), math.MaxInt, "")
 	}
 	if p.rest != nil {
 		p.rest.setText(fmt.Sprintf("and %d more", waiting))
 	}
 }
 
-func (p *progress) add(w walk) *bar {
+// add adds a bar between a name and its text; nil when the command was interrupted.
+func (p *progress) add(style mpb.BarFillerBuilder, priority int, name string, width ...decor.WC) *bar {
 	b := &bar{}
 	b.setText("")
-	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
-	b.Bar = p.group.New(0, style, mpb.BarPriority(w.place),
-		mpb.PrependDecorators(decor.Name(begin+w.name, decor.WCSyncSpaceR)), mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)))
-	p.bars[w.name] = b
+	text := decor.Any(func(decor.Statistics) string { return *b.words.Load() }, width...)
+	drawn, err := p.group.Add(0, style.Build(), mpb.BarPriority(priority), mpb.PrependDecorators(decor.Name(begin+name, width...)), mpb.AppendDecorators(text))
+	if err != nil {
+		return nil
+	}
+	b.Bar = drawn
 	return b
 }
 

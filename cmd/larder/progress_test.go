@@ -35,6 +35,17 @@ func TestNoMoreBarsThanTheTerminalHasLinesFor(t *testing.T) {
 	p.end()
 }
 
+// What a daemon reports of a pass may arrive after its interruption.
+func TestAnInterruptedCommandDrawsNoMoreBars(t *testing.T) {
+	p := &progress{out: io.Discard, most: 1, bars: map[string]*bar{}}
+	p.group = mpb.New(mpb.WithOutput(io.Discard), mpb.WithAutoRefresh())
+	p.group.Wait()
+	p.update(walking("a", "b"))
+	if len(p.bars) != 0 {
+		t.Errorf("%d bars", len(p.bars))
+	}
+}
+
 func walking(sources ...string) status.Status {
 	var s status.Status
 	for _, name := range sources {
