@@ -166,7 +166,7 @@ func (d *Daemon) bindPage(ctx context.Context) error {
 	}
 	d.page, err = web.New(ctx, web.Options{
 		Listen: c.Listen, User: c.User, Password: password,
-		Status: d.Status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.Log,
+		Status: d.Status, Gatherer: d.registry, Logger: d.app.Log,
 		About: d.about,
 	})
 	if err != nil {

@@ -40,19 +40,6 @@ func (d *Daemon) setHeld(h *heldRows) {
 	d.held = h
 }
 
-func (d *Daemon) problems() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.problem != "":
-		return []string{d.problem}
-	case d.syncer == nil:
-		return []string{"The warehouse is being opened."}
-	default:
-		return nil
-	}
-}
-
 // Status is the syncer's, or before there is one, that of sources that start.
 func (d *Daemon) Status() status.Status {
 	d.mu.Lock()

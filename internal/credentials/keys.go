@@ -69,9 +69,13 @@ func (k *key) reread() {
 		return
 	}
 	k.problem.Store(nil)
-	if !v.IsZero() {
+	switch {
+	case !v.IsZero():
 		k.missingSince = time.Time{}
-	} else if k.withinGrace() {
+	case k.missingSince.IsZero():
+		k.missingSince = time.Now()
+		return
+	case time.Since(k.missingSince) < missingGrace:
 		return
 	}
 	if v.Reveal() == k.value.Reveal() {
@@ -79,12 +83,4 @@ func (k *key) reread() {
 	}
 	k.value = v
 	k.log.Info(k.setting+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
-}
-
-// withinGrace is true while a next_key_file has been missing for less than missingGrace.
-func (k *key) withinGrace() bool {
-	if k.missingSince.IsZero() {
-		k.missingSince = time.Now()
-	}
-	return time.Since(k.missingSince) < missingGrace
 }

@@ -149,7 +149,7 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	s := h.Status()
 	lines := []string{"ready"}
-	if missing := notReady(&s, h.Problems()); len(missing) > 0 {
+	if missing := notReady(&s); len(missing) > 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		lines = append([]string{"not ready"}, missing...)
 	} else {
@@ -167,9 +167,11 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func notReady(s *status.Status, problems []string) (missing []string) {
-	for _, p := range problems {
-		missing = append(missing, "- "+p)
+func notReady(s *status.Status) (missing []string) {
+	if s.WarehouseUnavailable {
+		for _, p := range s.Problems {
+			missing = append(missing, "- "+p)
+		}
 	}
 	var starting []string
 	for i := range s.Sources {
