@@ -76,7 +76,7 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 }
 
 // Check tries everything that `larder run` needs and tells each finding. It
-// returns a *check.Error when one is bad.
+// returns an error of its exit code when one is bad.
 func (a *App) Check(ctx context.Context, tell func(check.Finding)) error {
 	return a.checker().Run(ctx, tell)
 }

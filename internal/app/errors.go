@@ -79,12 +79,3 @@ func (e *PassError) orNil() error {
 	}
 	return e
 }
-
-// AttentionError means that a status has something for a person to look at; it has
-// been printed.
-type AttentionError struct{ Concern status.Concern }
-
-func (e *AttentionError) Error() string { return e.Concern.Text }
-
-// Printed says that it has been printed.
-func (e *AttentionError) Printed() {}

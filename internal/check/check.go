@@ -47,17 +47,6 @@ func bad(code int, advice, format string, args ...any) Finding {
 	return Finding{Mark: "✗", Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
 }
 
-// Error means that a check failed; its lines have been printed.
-type Error struct{ Code int }
-
-func (e *Error) Error() string { return "a check failed" }
-
-// ExitCode is the worst of the findings.
-func (e *Error) ExitCode() int { return e.Code }
-
-// Printed says that its lines have been printed.
-func (e *Error) Printed() {}
-
 // Checker makes the findings of one check.
 type Checker struct {
 	Warehouse *warehouse.Opener
@@ -66,7 +55,7 @@ type Checker struct {
 }
 
 // Run tries everything that `larder run` needs and reports each finding. It
-// returns a *Error when one is bad.
+// returns an error of its exit code when one is bad.
 func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	code := exit.Done
 	each := func(f Finding) {
@@ -89,7 +78,7 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 		return context.Cause(ctx)
 	}
 	if code != exit.Done {
-		return &Error{Code: code}
+		return &exit.PrintedError{Err: errors.New("a check failed"), Code: code}
 	}
 	return nil
 }

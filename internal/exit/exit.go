@@ -54,7 +54,7 @@ func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	if _, ok := errors.AsType[printed](err); ok {
+	if _, ok := errors.AsType[*PrintedError](err); ok {
 		return ""
 	}
 	if _, ok := errors.AsType[*InterruptedError](err); !ok && errors.Is(err, context.Canceled) {
@@ -63,11 +63,13 @@ func Explain(err error) string {
 	return err.Error()
 }
 
-// printed is an error of which everything has been printed already.
-type printed interface {
-	error
-	Printed()
-}
+// PrintedError is an error of which everything has been printed already.
+type PrintedError Error
+
+func (e *PrintedError) Error() string { return e.Err.Error() }
+
+// ExitCode implements the interface of errors that have one.
+func (e *PrintedError) ExitCode() int { return e.Code }
 
 // InterruptedError means that a person has stopped waiting for a pass that a daemon
 // makes, and what becomes of it.
