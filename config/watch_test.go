@@ -25,7 +25,20 @@ func watchFile(t *testing.T, file string) *watched {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		Watch(ctx, file, func() Digest { return w.known }, w.changes)
+		watch, look := Watch{File: file}, time.NewTicker(WatchEvery)
+		defer look.Stop()
+		for ctx.Err() == nil {
+			if watch.Changed(w.known) {
+				select {
+				case w.changes <- struct{}{}:
+				default: // it waits to be read already
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-look.C:
+			}
+		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
 	w.unmoved("the beginning")
@@ -49,7 +62,7 @@ func (w *watched) write(content string) {
 
 // toldWithin reports whether a change is sent in a number of looks.
 func (w *watched) toldWithin(looks time.Duration) bool {
-	time.Sleep(looks * watchEvery)
+	time.Sleep(looks * WatchEvery)
 	synctest.Wait()
 	select {
 	case <-w.changes:

@@ -209,7 +209,6 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	}
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
-		d.loop(ctx, &beside, "the watch of the configuration file", d.reloader.watch)
 	}
 	err = d.sync(ctx)
 	cancelled := context.Cause(ctx)

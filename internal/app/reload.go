@@ -34,14 +34,14 @@ type reloader struct {
 	daemon *Daemon
 	log    *slog.Logger
 
-	changes   chan struct{} // of the file
 	outcomes  *prometheus.CounterVec
 	good      prometheus.Gauge
 	succeeded prometheus.Gauge
 
+	tried config.Digest // of the file, when it was last read
+
 	mu      sync.Mutex
-	tried   config.Digest // of the file, when it was last read
-	problem string        // why the last one was refused; empty: it was not
+	problem string // why the last one was refused; empty: it was not
 }
 
 const (
@@ -51,7 +51,7 @@ const (
 
 func newReloader(d *Daemon, r Reload) *reloader {
 	l := &reloader{
-		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest, changes: make(chan struct{}, 1),
+		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_config_reloads_total", Help: "Times that the configuration was read anew, by result: success, or refused.",
 		}, []string{"result"}),
@@ -72,24 +72,19 @@ func newReloader(d *Daemon, r Reload) *reloader {
 
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
+	watch, look := config.Watch{File: r.daemon.app.Config.File}, time.NewTicker(config.WatchEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.Hangup:
 			r.reload("SIGHUP")
-		case <-r.changes:
-			if config.DigestOf(r.daemon.app.Config.File) != r.known() { // else SIGHUP was faster
+		case <-look.C:
+			if watch.File != "" && watch.Changed(r.tried) {
 				r.reload("the file has changed")
 			}
 		}
-	}
-}
-
-// watch notices changes of the file until ctx ends.
-func (r *reloader) watch(ctx context.Context) {
-	if file := r.daemon.app.Config.File; file != "" {
-		config.Watch(ctx, file, r.known, r.changes)
 	}
 }
 
@@ -98,10 +93,7 @@ func (r *reloader) reload(reason string) {
 	defer r.daemon.manager.reloads()()
 	q := r.Request // for the file that is in use, or for one that is looked for as at the start
 	q.File = cmp.Or(r.daemon.app.Config.File, q.File)
-	digest := config.DigestOf(r.daemon.app.Config.File)
-	r.mu.Lock()
-	r.tried = digest
-	r.mu.Unlock()
+	r.tried = config.DigestOf(r.daemon.app.Config.File)
 	err := r.daemon.reconfigure(q, reason, r.Level)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,13 +109,6 @@ func (r *reloader) reload(reason string) {
 	r.good.Set(1)
 	r.succeeded.SetToCurrentTime()
 	r.outcomes.WithLabelValues(reloadDone).Inc()
-}
-
-// known is the file as it was last read.
-func (r *reloader) known() config.Digest {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tried
 }
 
 // refusal says why the last configuration was refused, empty when it was not.
