@@ -82,14 +82,12 @@ func (a *App) newDaemon() *Daemon {
 
 // open creates what can fail at once, from the outside in; on an error everything
 // created so far is gone again.
-func (d *Daemon) open(ctx context.Context) error {
-	if err := d.start(ctx); err != nil {
-		return errors.Join(err, d.life.Close())
-	}
-	return nil
-}
-
-func (d *Daemon) start(ctx context.Context) (err error) {
+func (d *Daemon) open(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.life.Close())
+		}
+	}()
 	if d.sources, err = d.app.sources(nil); err != nil {
 		return err
 	}
