@@ -75,13 +75,8 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 	return nil
 }
 
-// Check tries everything that `larder run` needs and tells each finding. It
-// returns an error of its exit code when one is bad.
-func (a *App) Check(ctx context.Context, tell func(check.Finding)) error {
-	return a.checker().Run(ctx, tell)
-}
-
-func (a *App) checker() check.Checker {
+// Checker tries everything that `larder run` needs.
+func (a *App) Checker() check.Checker {
 	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader()}
 }
 

@@ -58,7 +58,7 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	look := func(on int, wants ...string) {
 		t.Helper()
 		var lines []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
 			lines = append(lines, fmt.Sprintf("%s %s", f.Mark, f.Text))
 		}
 		all := strings.Join(lines, "\n")
@@ -117,7 +117,7 @@ func TestCheckOfAProxy(t *testing.T) {
 		transport.Proxy = http.ProxyURL(at)
 		w.app.api.Transport = transport
 		var lines []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
 			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark, f.Text, f.Advice))
 		}
 		transport.CloseIdleConnections()

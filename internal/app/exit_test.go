@@ -214,7 +214,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		_, reconciled := w.app.Reconcile(ctx, syncer.ReconcileRequest{}, time.Minute, nil)
 		return map[string]int{
 			"sync": exit.Code(synced), "verify": exit.Code(verified), "reconcile": exit.Code(reconciled),
-			"check": exit.Code(w.app.Check(ctx, func(check.Finding) {})),
+			"check": exit.Code(w.app.Checker().Run(ctx, func(check.Finding) {})),
 		}
 	}
 	look := func(where string) {

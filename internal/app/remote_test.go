@@ -84,7 +84,7 @@ func TestRemoteWarehouse(t *testing.T) {
 		t.Errorf("stored status = %+v, %v", s, err)
 	}
 	var lines []string
-	if err := w.app.Check(t.Context(), func(f check.Finding) { lines = append(lines, f.Mark+" "+f.Text) }); err != nil {
+	if err := w.app.Checker().Run(t.Context(), func(f check.Finding) { lines = append(lines, f.Mark+" "+f.Text) }); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	if all := strings.Join(lines, "\n"); !strings.Contains(all, "tables are in place") || strings.Contains(all, "✗") {
