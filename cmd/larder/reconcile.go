@@ -42,8 +42,8 @@ explained (it differs by what the API leaves open, and counts as proven); drift 
 differs); unsettled (orders of it changed all the while); unproven (the service did not
 answer, or not with figures). Each is stored when its day is done, so that a command that
 is ended in the middle has lost nothing. Printed are those that are not proven: in a line
-when they stand, and at last with the figures of both sides. With --format json each of
-them is one JSON object on a line, printed when it stands, and the last line is a
+as soon as they are stored, and at the end with both figures. With --format json each of
+them is one JSON object on a line, printed as soon as it is stored, and the last line is a
 summary; its "kind" is verdict or summary. The location is empty in verdicts about all
 locations together, and figures are decimals in strings. The summary counts verdicts, of
 which a day has several, and under days the days, by their worst.
@@ -97,7 +97,7 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	return errors.Join(p.err, err)
 }
 
-// verdictLines shows each verdict that is not proven when it stands: as a line of JSON,
+// verdictLines shows each verdict that is not proven as soon as it is stored: as a line of JSON,
 // or, before the table at the end, as one in words beside the progress.
 type verdictLines struct {
 	printer *printer

@@ -40,7 +40,7 @@ func unescaped(w io.Writer) io.Writer {
 	return w
 }
 
-// interactive is true when a person is watching w.
+// interactive reports whether a person is watching w.
 func interactive(w io.Writer) bool {
 	f, ok := unescaped(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -19,7 +19,7 @@ func (e *PassError) Error() string { return strings.Join(e.lines, linesBelow) }
 // ExitCode is the largest of what went wrong.
 func (e *PassError) ExitCode() int { return e.code }
 
-// linesBelow stands between the lines of an error: the second one begins below the text of
+// linesBelow separates the lines of an error: the second one begins below the text of
 // the first.
 const linesBelow = "\n        "
 

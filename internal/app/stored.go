@@ -111,7 +111,7 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 	return !followed
 }
 
-// served is true of the states that only a daemon can keep a stream in.
+// served reports whether only a daemon can keep a stream in a state.
 func served(state string) bool {
 	return state == status.StateRunning || state == status.StateBackfill || state == status.StateStarting
 }

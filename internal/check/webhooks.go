@@ -77,7 +77,7 @@ func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time,
 	return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
 }
 
-// takesWebhooks is true when somebody listens where webhooks are taken.
+// takesWebhooks reports whether somebody listens where webhooks are taken.
 func (c Checker) takesWebhooks(ctx context.Context) bool {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.Config.Webhooks.Listen)
 	if err != nil {

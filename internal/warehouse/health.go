@@ -56,7 +56,7 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 	return s
 }
 
-// Waiting says why rows wait. Those for a folder that is lost wait in vain.
+// Waiting says why rows wait. Those for a folder that is lost are not stored.
 func Waiting(problem error) string {
 	if errors.Is(problem, engine.ErrFolderLost) {
 		return fmt.Sprintf("No rows are stored: %v.", problem)

@@ -128,7 +128,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	h.write(w, []byte(text.VisibleLines(b.String()))) // names and errors of the API stand in it
+	h.write(w, []byte(text.VisibleLines(b.String()))) // it has names and errors of the API
 }
 
 func (h *handler) status(w http.ResponseWriter, _ *http.Request) {

@@ -55,7 +55,7 @@ func without(own, ofSources []Concern) []Concern {
 	return own
 }
 
-// own are the daemon's own problems, whose words stand beside them.
+// own are the daemon's own problems; the status has their words.
 func (s *Status) own() (all []Concern) {
 	if s.WarehouseUnavailable {
 		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: adviceProblem})

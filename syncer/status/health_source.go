@@ -127,7 +127,7 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 	return all
 }
 
-// readsNothing is true when the key may read nothing but what is said of itself.
+// readsNothing reports whether the key may read nothing but what is said of itself.
 func (s *SourceStatus) readsNothing() bool {
 	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
 		return st.Name != registry.Key && st.State != StateOff && st.State != StateForbidden
@@ -234,7 +234,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	return all
 }
 
-// comparable is true when there are days to compare: both the orders and the totals
+// comparable reports whether there are days to compare: both the orders and the totals
 // are mirrored, and no backfill of them is under way.
 func (s *SourceStatus) comparable() bool {
 	for _, name := range []string{registry.Orders, registry.Daily} {

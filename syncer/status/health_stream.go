@@ -68,19 +68,19 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 	return fresh
 }
 
-// refused is true when the key may not read a stream that it should.
+// refused reports whether the key may not read a stream that it should.
 func (s *SourceStatus) refused(st *StreamStatus) bool {
 	return st.State == StateForbidden || st.State == StateOff && slices.Contains(s.Lacks, st.Name)
 }
 
-// unserved is true when nothing is asked for the source's streams, and its own words
+// unserved reports whether nothing is asked for the source's streams, and its own words
 // say why.
 func (s *SourceStatus) unserved() bool {
 	own, _ := s.own()
 	return own.Kind != "" && own.Tone() == ToneTrouble
 }
 
-// LastError is the last error of a stream, empty when the source's trouble stands for it.
+// LastError is the last error of a stream, empty when the source's trouble explains it.
 func (s *SourceStatus) LastError(st *StreamStatus) string {
 	if s.unserved() {
 		return ""
@@ -127,7 +127,7 @@ func (st *StreamStatus) InQuarantine() string {
 	return text.Count(st.Quarantined) + " in quarantine"
 }
 
-// Unasked is one sentence for streams that were never asked: what they wait for stands
+// Unasked is one sentence for streams that were never asked: what they wait for is said
 // above it. Empty when there is more to say.
 func (s *SourceStatus) Unasked() string {
 	var rows uint64

@@ -170,10 +170,10 @@ func (p *Progress) BackTo() time.Time {
 	return p.Reached
 }
 
-// Resync is true when the walk is a full resync.
+// Resync reports whether the walk is a full resync.
 func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
 
-// Deep is true when it is a deep run.
+// Deep reports whether it is a deep run.
 func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
 
 // WalkVerify names the walks of a verification, which have no checkpoint.
