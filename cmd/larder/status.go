@@ -74,7 +74,7 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 				err = printStatus(g.out, s, widthOf(g.out))
 			}
 			if err == nil && s.Health().Tone() == status.ToneTrouble {
-				return &exit.PrintedError{Err: errors.New(s.Health().Text), Code: exit.Problem}
+				return &exit.Error{Err: errors.New(s.Health().Text), Code: exit.Problem, Printed: true}
 			}
 			return err
 		},

@@ -90,7 +90,7 @@ func TestExitCodes(t *testing.T) {
 		{"reconcile: no scope", fmt.Errorf("a: %w", stream.ErrNoScope), 3},
 		{"sync: a named stream without its scope", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}), 3},
 		{"sync: a named stream that is not configured", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "not configured"}}), 2},
-		{"check", &exit.PrintedError{Err: errors.New("a check failed"), Code: 3}, 3},
+		{"check", &exit.Error{Err: errors.New("a check failed"), Code: 3, Printed: true}, 3},
 		{"through the daemon", &status.Failure{Text: "x", Code: 4}, 4},
 		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
 		{"two at once, interrupted", errors.Join(refusal, context.Canceled), 1},
@@ -103,7 +103,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	if got := exit.Explain(&exit.PrintedError{Err: errors.New("a check failed"), Code: 2}); got != "" {
+	if got := exit.Explain(&exit.Error{Err: errors.New("a check failed"), Code: 2, Printed: true}); got != "" {
 		t.Errorf("a failed check has printed its lines: %q", got)
 	}
 	if got := exit.Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {

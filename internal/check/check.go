@@ -78,7 +78,7 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 		return context.Cause(ctx)
 	}
 	if code != exit.Done {
-		return &exit.PrintedError{Err: errors.New("a check failed"), Code: code}
+		return &exit.Error{Err: errors.New("a check failed"), Code: code, Printed: true}
 	}
 	return nil
 }

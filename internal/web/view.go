@@ -144,17 +144,13 @@ func (a asked) matches(s judged) bool {
 
 func address(query string, tone status.Tone, all bool) string {
 	v := url.Values{}
-	if query != "" {
-		v.Set("q", query)
-	}
-	if tone != "" {
-		v.Set("show", string(tone))
+	for name, value := range map[string]string{"q": query, "show": string(tone)} {
+		if value != "" {
+			v.Set(name, value)
+		}
 	}
 	if all {
 		v.Set("all", "1")
 	}
-	if len(v) == 0 {
-		return "/"
-	}
-	return "/?" + v.Encode()
+	return strings.TrimSuffix("/?"+v.Encode(), "?")
 }
