@@ -20,7 +20,7 @@ import (
 // long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
-// a source or stream, and rows in quarantine, are a *PassError.
+// a source or stream, and rows in quarantine, are an error.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{sel: sel, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.RunOnce(ctx, sel, onProgress)
@@ -30,7 +30,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 }
 
 // Verify compares the mirror with the API; found and progress may be nil. A difference, what
-// could not be compared, and rows in quarantine, are a *PassError.
+// could not be compared, and rows in quarantine, are an error.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (report verify.Report, err error) {
 	err = a.run(ctx, task{sel: sel, existing: true, reads: true, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.Verify(ctx, sel, found, progress)
@@ -56,7 +56,7 @@ func judged[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[
 }
 
 // Reconcile compares days of the mirror with the service's totals; progress may be nil. A drift,
-// and what could not be compared, is a *PassError.
+// and what could not be compared, is an error.
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
 	t := task{sel: syncer.Selection{Sources: r.Sources}, existing: true, wait: wait}
 	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
@@ -66,17 +66,17 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 	if err != nil {
 		return report, err
 	}
-	e := &PassError{}
+	w := &wrong{}
 	if n := report.Drift(); n > 0 {
-		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
+		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := report.Unproven(); n > 0 {
-		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
+		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
 	}
 	for i := range report.Sources {
-		e.source(report.Sources[i].Source, "", report.Sources[i].Err)
+		w.source(report.Sources[i].Source, "", report.Sources[i].Err)
 	}
-	return report, e.orNil()
+	return report, w.err()
 }
 
 // Forget erases what the warehouse holds of a person who ordered online.

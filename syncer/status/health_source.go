@@ -12,7 +12,7 @@ import (
 // What to do about what is found, and where to look.
 const (
 	adviceDrift      = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
-	adviceQuarantine = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	AdviceQuarantine = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
 	adviceBehind     = "The note of the stream says why. Larder keeps trying."
 	adviceUnproven   = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
 	goesOn           = "Larder goes on by itself."
@@ -66,7 +66,7 @@ func (s *SourceStatus) Concerns() []Concern {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
 			Text:   text.Counted(n, "row", "is", "are") + " in quarantine.",
-			Advice: adviceQuarantine,
+			Advice: AdviceQuarantine,
 		})
 	}
 	if len(all) == 0 {
