@@ -248,15 +248,7 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 		p.line(sum)
 		return
 	}
-	t := &table{width: widthOf(p.out), columns: []column{{"source", 0}, {"day", 0}, {"location", 1}, {"subject", 2}, {"verdict", 0}, {"what differs", 0}}}
-	for i := range r.Sources {
-		for _, v := range r.Sources[i].Open {
-			for _, what := range whatDiffers(v) {
-				t.add(r.Sources[i].Source, v.Day, orDash(v.Location), v.Subject, v.Verdict, what)
-			}
-		}
-	}
-	if len(t.rows) > 0 {
+	if t := openVerdicts(r, widthOf(p.out)); len(t.rows) > 0 {
 		p.failed(t.print(p.out))
 	}
 	for _, s := range sum.Sources {
@@ -267,6 +259,19 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))
 		}
 	}
+}
+
+// openVerdicts is the table of them. Which location and which figures a verdict is about are never left out.
+func openVerdicts(r syncer.ReconcileReport, width int) *table {
+	t := &table{width: width, columns: []column{{"source", 0}, {"day", 0}, {"location", 0}, {"subject", 0}, {"verdict", 0}, {"what differs", 0}}}
+	for i := range r.Sources {
+		for _, v := range r.Sources[i].Open {
+			for _, what := range whatDiffers(v) {
+				t.add(r.Sources[i].Source, v.Day, orDash(v.Location), v.Subject, v.Verdict, what)
+			}
+		}
+	}
+	return t
 }
 
 // reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.

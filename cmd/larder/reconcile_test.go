@@ -85,6 +85,29 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 }
 
+// Two locations of one day differ: a narrow terminal shows which is which.
+func TestVerdictsOnANarrowTerminal(t *testing.T) {
+	const one, two = "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be101", "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be102"
+	s := syncer.SourceReconcile{Source: "bistro"}
+	for _, location := range []string{one, two} {
+		s.Open = append(s.Open, sinks.Verdict{Day: "2026-03-28", Location: location, Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnsettled,
+			Differences: []sinks.Difference{{Figure: "net_sales", Service: "10.10", Mirror: "0.30"}}})
+	}
+	var out strings.Builder
+	if err := openVerdicts(syncer.ReconcileReport{Sources: []syncer.SourceReconcile{s}}, 80).print(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `source  day         location                              subject  verdict
+bistro  2026-03-28  ` + one + `  daily    unsettled
+  net_sales: service 10.10, mirror 0.30
+bistro  2026-03-28  ` + two + `  daily    unsettled
+  net_sales: service 10.10, mirror 0.30
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
 func TestAReconciliationTellsItsQuestions(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	r := syncer.ReconcileReport{Sources: []syncer.SourceReconcile{
