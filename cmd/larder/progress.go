@@ -28,7 +28,7 @@ const barsShown = 12
 // pageRows is how many rows a page of the API has at most.
 const pageRows = 200
 
-// linesEvery is how often progress is printed where no one is watching.
+// linesEvery is how often progress is printed where no one is watching; less often when a pass takes long.
 const linesEvery = 10 * time.Second
 
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
@@ -40,6 +40,7 @@ type progress struct {
 	most        int              // bars at the same time
 	bars        map[string]*bar  // of the walks under way
 	rest        *bar             // counts the walks that have no bar; nil: all have one
+	began       time.Time
 	lastPrinted time.Time
 }
 
@@ -56,7 +57,7 @@ func (b *bar) setText(words string) {
 
 // newProgress shows the walks of a selection on standard error.
 func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
-	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, lastPrinted: time.Now()}
+	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, began: time.Now(), lastPrinted: time.Now()}
 	if interactive(p.out) {
 		_, height := sizeOf(p.out)
 		p.most = min(barsShown, max(height-3, 1)) // with a line for the rest of the walks and one for the cursor
@@ -117,13 +118,13 @@ func (a aboveBars) Write(b []byte) (int, error) {
 // update shows the walks of a status.
 func (p *progress) update(s status.Status) { p.underWay(walksOf(s, p.only)) }
 
-// underWay shows the walks that are.
+// underWay shows walks as bars or lines.
 func (p *progress) underWay(walks []walk) {
 	if p.group != nil {
 		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }))
 		return
 	}
-	if time.Since(p.lastPrinted) < linesEvery {
+	if time.Since(p.lastPrinted) < max(linesEvery, time.Since(p.began)/10) {
 		return
 	}
 	p.lastPrinted = time.Now()

@@ -4,7 +4,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 
@@ -44,6 +47,28 @@ func TestAnInterruptedCommandDrawsNoMoreBars(t *testing.T) {
 	if len(p.bars) != 0 {
 		t.Errorf("%d bars", len(p.bars))
 	}
+}
+
+// A log is not filled by a pass that waits: its lines come more seldom the longer it takes.
+func TestLinesOfALongPassAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := newProgress(t.Context(), &globals{terminal: terminal{err: &out}}, syncer.Selection{})
+		lines := func(during time.Duration) int {
+			out.Reset()
+			for range during / time.Second {
+				time.Sleep(time.Second)
+				p.update(walking("a"))
+			}
+			return strings.Count(out.String(), "\n")
+		}
+		if n := lines(100 * time.Second); n != 10 {
+			t.Errorf("%d lines in the first 100 seconds, want one each 10 seconds", n)
+		}
+		if n := lines(20 * time.Minute); n < 15 || n > 30 {
+			t.Errorf("%d lines in the next 20 minutes", n)
+		}
+	})
 }
 
 func walking(sources ...string) status.Status {
