@@ -67,7 +67,7 @@ func (d *Daemon) Status() status.Status {
 	for i := range sources {
 		s.Sources = append(s.Sources, status.SourceStatus{
 			Name: sources[i].Name, State: status.StateStarting, Since: d.started,
-			Detail: "Waiting for the warehouse.",
+			Detail: "The warehouse is being opened.",
 		})
 	}
 	d.warehouse().Mark(&s)

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -167,16 +168,19 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// notReady are the reasons. A daemon that serves with another problem is ready all the same.
 func notReady(s *status.Status) (missing []string) {
 	if s.WarehouseUnavailable {
-		for _, p := range s.Problems {
-			missing = append(missing, "- "+p)
-		}
+		missing = append(missing, "- "+s.Problems[0])
 	}
 	var starting []string
 	for i := range s.Sources {
-		if s.Sources[i].State == status.StateStarting {
-			starting = append(starting, s.Sources[i].Name)
+		switch source := &s.Sources[i]; {
+		case source.State != status.StateStarting:
+		case source.Detail == "":
+			starting = append(starting, source.Name)
+		case !slices.Contains(missing, "- "+source.Detail): // the same of all sources
+			missing = append(missing, "- "+source.Detail)
 		}
 	}
 	if len(starting) > 0 {

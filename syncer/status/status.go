@@ -34,8 +34,8 @@ type Status struct {
 	Problems []string `json:"problems,omitempty"`
 	// Warnings are what the configuration has that is allowed, but unwise.
 	Warnings []string `json:"warnings,omitempty"`
-	// What is among the problems: that the warehouse takes no rows, that part of what it
-	// holds is damaged, that a changed configuration was refused.
+	// What is among the problems: that the warehouse takes no rows, which is the first of them, that
+	// part of what it holds is damaged, that a changed configuration was refused.
 	WarehouseUnavailable bool `json:"warehouse_away,omitempty"`
 	Damaged              bool `json:"warehouse_damaged,omitempty"`
 	Refused              bool `json:"configuration_refused,omitempty"`
