@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// KeyInterval is how often a key's file is readAt at again at most.
+	// KeyInterval is how often a key's file is read again at most.
 	KeyInterval = 5 * time.Second
 	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
 	// file may be on its way to be replaced.
