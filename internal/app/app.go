@@ -87,25 +87,23 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 		transport.CloseIdleConnections()
 		return nil
 	})
-	return a.syncer(sources, sink, transport, func(o *syncer.Options) {
-		o.Shard, o.Registerer, o.Warehouse = syncer.Shard(a.Config.Shard), registerer, warehouse
-		o.SettleAfter, o.Ledger = a.settleAfter, budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log})
+	return a.syncer(transport, syncer.Options{
+		Sources: sources, Sink: sink, Shard: syncer.Shard(a.Config.Shard), Registerer: registerer, Warehouse: warehouse,
+		SettleAfter: a.settleAfter, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}),
 	})
 }
 
 // Through makes a syncer whose requests go another way than the network's.
 func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
-	return a.syncer(sources, sink, way, func(o *syncer.Options) { o.Exclusive = true })
+	return a.syncer(way, syncer.Options{Sources: sources, Sink: sink, Exclusive: true})
 }
 
-func (a *App) syncer(sources []syncer.Source, sink *clickhouse.Sink, way http.RoundTripper, more func(*syncer.Options)) (*syncer.Syncer, error) {
-	client := a.api
-	client.Transport = way
-	o := syncer.Options{
-		Sources: sources, Sink: sink, Schedule: syncer.Schedule(a.Config.Schedule), Process: a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
-	}
-	more(&o)
+// syncer makes one with these options and what all have in common.
+func (a *App) syncer(way http.RoundTripper, o syncer.Options) (*syncer.Syncer, error) {
+	o.Schedule, o.FlushInterval = syncer.Schedule(a.Config.Schedule), a.Config.Warehouse.FlushInterval
+	o.Process, o.Logger = a.thisProcess(), a.Log
+	o.API = a.api
+	o.API.Transport = way
 	y, err := syncer.New(o)
 	if err != nil {
 		return nil, exit.UsageError(err)
