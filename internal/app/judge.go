@@ -42,15 +42,15 @@ func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOut
 func readNowhere(name string, all []status.StreamOutcome) error {
 	off, code := "", exit.Usage
 	for _, o := range all {
-		switch {
-		case o.Stream != name:
-		case o.Off == "" || o.OrderingOff:
+		if o.Stream != name {
+			continue
+		}
+		if o.Off == "" || o.OrderingOff {
 			return nil
-		case o.NoScope:
+		}
+		off = cmp.Or(off, o.Off)
+		if o.NoScope {
 			code = exit.API
-			fallthrough
-		default:
-			off = cmp.Or(off, o.Off)
 		}
 	}
 	if off == "" {
