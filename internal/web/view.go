@@ -144,10 +144,11 @@ func (a asked) matches(s judged) bool {
 
 func address(query string, tone status.Tone, all bool) string {
 	v := url.Values{}
-	for name, value := range map[string]string{"q": query, "show": string(tone)} {
-		if value != "" {
-			v.Set(name, value)
-		}
+	if query != "" {
+		v.Set("q", query)
+	}
+	if tone != "" {
+		v.Set("show", string(tone))
 	}
 	if all {
 		v.Set("all", "1")
