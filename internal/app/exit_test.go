@@ -132,12 +132,8 @@ func TestWhatAKeyLacks(t *testing.T) {
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
 		c := &config.Config{Sources: []config.Source{*s}}
-		streams, err := credentials.StreamsOf(s, tt.scopes)
-		if err != nil {
-			t.Fatal(err)
-		}
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, verify.Report{Sources: []verify.SourceReport{{Source: "a"}}}
-		for _, o := range streams {
+		for _, o := range credentials.StreamsOf(s, tt.scopes) {
 			if o.NoScope {
 				o.Off = "key lacks it"
 			}

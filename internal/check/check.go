@@ -230,11 +230,7 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("%s, %s key %q, %s a minute (%s for totals, %s for the restaurant)",
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
-	streams, err := credentials.StreamsOf(s, me.Scopes)
-	if err != nil {
-		return append(all, bad(exit.Problem, "", "%v", err))
-	}
-	on, off, err := credentials.Lacking(s, streams)
+	on, off, err := credentials.Lacking(s, credentials.StreamsOf(s, me.Scopes))
 	switch {
 	case err != nil && len(s.Streams) > 0:
 		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))

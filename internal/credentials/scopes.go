@@ -13,12 +13,8 @@ import (
 // Lacking names the streams that a source's key reads, and those for which it lacks the scope, with
 // what they need. The error is what the key should read and cannot (see [status.Lacks]).
 func Lacking(s *config.Source, streams []status.StreamOutcome) (on, lacks []string, err error) {
-	defs, err := registry.All()
-	if err != nil {
-		return nil, nil, err
-	}
 	needs := map[string]string{}
-	for _, d := range defs {
+	for _, d := range registry.MustAll() {
 		needs[d.Name] = strings.Join(d.Scopes, " or ")
 	}
 	for _, o := range streams {
@@ -39,13 +35,11 @@ func Lacking(s *config.Source, streams []status.StreamOutcome) (on, lacks []stri
 }
 
 // StreamsOf are the configured streams, as a key with these scopes reads them.
-func StreamsOf(s *config.Source, scopes []string) ([]status.StreamOutcome, error) {
-	defs, err := registry.All()
-	var all []status.StreamOutcome
-	for _, d := range defs {
+func StreamsOf(s *config.Source, scopes []string) (all []status.StreamOutcome) {
+	for _, d := range registry.MustAll() {
 		if len(s.Streams) == 0 || slices.Contains(s.Streams, d.Name) {
 			all = append(all, status.StreamOutcome{Stream: d.Name, NoScope: !d.Allowed(scopes)})
 		}
 	}
-	return all, err
+	return all
 }
