@@ -325,10 +325,10 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 `)
 	all := strings.Join(c.Warnings, "\n")
 	for _, want := range []string{
-		"source a: the API key stands in the configuration file",
+		"source a: the API key is in the configuration file",
 		"source a: base_url is http",
 		"web.listen: :9464 can be reached by others",
-		"warehouse.dsn: the password stands in the configuration file",
+		"warehouse.dsn: the password is in the configuration file",
 		"source c: webhook.secret_file is set, and no webhooks are taken",
 		"source c: personal_data is keep",
 		"LARDER_WEB_LISTEN is ignored; it is called LARDER_WEB__LISTEN",

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountedSecret is true of a file that an orchestrator has mounted. path is as configured,
+// mountedSecret reports whether an orchestrator has mounted a file. path is as configured,
 // real where its links lead.
 func mountedSecret(path, real string) bool {
 	var fs unix.Statfs_t
@@ -27,7 +27,7 @@ func mounted(path string, inMemory, readOnly, container bool) bool {
 	return inMemory && readOnly || place && (readOnly || container)
 }
 
-// inContainer is true when Docker, Podman or Kubernetes runs this process.
+// inContainer reports whether Docker, Podman or Kubernetes runs this process.
 func inContainer() bool {
 	if os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
 		return true

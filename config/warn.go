@@ -26,7 +26,7 @@ func (c *Config) warn() {
 		}
 		if !s.Key.IsZero() && c.origins[s.path+".key"].line > 0 {
 			c.secretInside = true
-			add("source %s: the API key stands in the configuration file; key_file or key_env keeps it out of copies", s.Name)
+			add("source %s: the API key is in the configuration file; key_file or key_env keeps it out of copies", s.Name)
 		}
 		if s.PersonalData == "keep" {
 			add("source %s: personal_data is keep: names, phones and addresses of the people who order online are stored", s.Name)
@@ -37,7 +37,7 @@ func (c *Config) warn() {
 	}
 	if !c.Warehouse.DSN.Password().IsZero() && c.origins["warehouse.dsn"].line > 0 {
 		c.secretInside = true
-		add("warehouse.dsn: the password stands in the configuration file; warehouse.password_file keeps it out of copies")
+		add("warehouse.dsn: the password is in the configuration file; warehouse.password_file keeps it out of copies")
 	}
 	if c.Webhooks.Listen != "" && !takesWebhooks {
 		add("webhooks.listen is set, and no webhooks are taken: no source has webhook.secret_file")

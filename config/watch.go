@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"crypto/sha256"
 	"os"
 	"time"
@@ -22,34 +21,30 @@ func DigestOf(file string) Digest {
 	return sha256.Sum256(content)
 }
 
-const watchEvery = time.Second
+// WatchEvery is how often a file that is watched is read.
+const WatchEvery = time.Second
 
-// Watch reads a file every second until ctx ends, and sends to changed, which has room for one,
-// when its content is not the known one. It sends what two looks found alike: the file is not
-// being written. An empty or missing file may be on its way, and is sent after four.
+// Watch notices that a file has changed.
 //
 // Reading finds every way of writing a file: in place, by a rename, through symbolic links that
 // are exchanged, as Kubernetes does it, with the file or its folder missing for a while, and on
 // file systems that notify nobody.
-func Watch(ctx context.Context, file string, known func() Digest, changed chan<- struct{}) {
-	look := time.NewTicker(watchEvery)
-	defer look.Stop()
-	var last Digest
-	for alike := 0; ctx.Err() == nil; alike++ {
-		now := DigestOf(file)
-		if now != last {
-			last, alike = now, 1
-		}
-		settled := alike >= 2 && now != (Digest{}) && now != emptyFile || alike >= 4
-		if settled && now != known() {
-			select {
-			case changed <- struct{}{}:
-			default: // it waits to be read already
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-look.C:
-		}
+type Watch struct {
+	File string
+
+	last  Digest
+	alike int // times that it was found in a row
+}
+
+// Changed reads the file, and reports whether its content is another than the known one, when it is
+// not being written: it was found alike twice. An empty or missing file may be on its way, and is
+// reported after four times.
+func (w *Watch) Changed(known Digest) bool {
+	now := DigestOf(w.File)
+	w.alike++
+	if now != w.last {
+		w.last, w.alike = now, 1
 	}
+	settled := w.alike >= 2 && now != (Digest{}) && now != emptyFile || w.alike >= 4
+	return settled && now != known
 }

@@ -1,33 +1,24 @@
 package config
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
-// watched is a file under watch, in a folder of its own below dir. Its time is simulated.
+// watched is a file under watch, in a folder of its own below dir.
 type watched struct {
-	t       *testing.T
-	dir     string // the folder of the file as it is configured
-	file    string
-	changes chan struct{}
-	known   Digest
+	t     *testing.T
+	dir   string // the folder of the file as it is configured
+	file  string
+	watch Watch
+	known Digest
 }
 
 func watchFile(t *testing.T, file string) *watched {
 	t.Helper()
-	w := &watched{t: t, dir: filepath.Dir(file), file: file, changes: make(chan struct{}, 1), known: DigestOf(file)}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		Watch(ctx, file, func() Digest { return w.known }, w.changes)
-	}()
-	t.Cleanup(func() { stop(); <-done })
+	w := &watched{t: t, dir: filepath.Dir(file), file: file, watch: Watch{File: file}, known: DigestOf(file)}
 	w.unmoved("the beginning")
 	return w
 }
@@ -47,19 +38,17 @@ func (w *watched) write(content string) {
 	w.must(os.WriteFile(w.file, []byte(content), 0o600))
 }
 
-// toldWithin reports whether a change is sent in a number of looks.
-func (w *watched) toldWithin(looks time.Duration) bool {
-	time.Sleep(looks * watchEvery)
-	synctest.Wait()
-	select {
-	case <-w.changes:
-		return true
-	default:
-		return false
+// toldWithin reports whether a change is reported in a number of looks.
+func (w *watched) toldWithin(looks int) bool {
+	for range looks {
+		if w.watch.Changed(w.known) {
+			return true
+		}
 	}
+	return false
 }
 
-// told expects that a change is sent, and takes the file as it is for known.
+// told expects that a change is reported, and takes the file as it is for known.
 func (w *watched) told(what string) {
 	w.t.Helper()
 	if !w.toldWithin(5) {
@@ -68,7 +57,7 @@ func (w *watched) told(what string) {
 	w.known = DigestOf(w.file)
 }
 
-// unmoved expects that nothing is sent.
+// unmoved expects that nothing is reported.
 func (w *watched) unmoved(what string) {
 	w.t.Helper()
 	if w.toldWithin(5) {
@@ -128,13 +117,11 @@ func TestWatchNoticesEveryWayOfWriting(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newFile(t)
-				for _, content := range []string{"second", "third", "fourth"} {
-					w.must(write(w, content))
-					w.told(content)
-				}
-			})
+			w := newFile(t)
+			for _, content := range []string{"second", "third", "fourth"} {
+				w.must(write(w, content))
+				w.told(content)
+			}
 		})
 	}
 }
@@ -167,123 +154,107 @@ func kubernetes(t *testing.T, dir, generation, content string) {
 }
 
 func TestWatchNoticesAConfigMap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		kubernetes(t, dir, "1", "first")
-		w := watchFile(t, filepath.Join(dir, "larder.yaml"))
-		kubernetes(t, dir, "2", "second")
-		w.told("second")
-		kubernetes(t, dir, "3", "second") // another key of the map has changed
-		kubernetes(t, dir, "4", "third")
-		w.told("third")
-		kubernetes(t, dir, "5", "fourth")
-		w.told("fourth")
-	})
+	dir := t.TempDir()
+	kubernetes(t, dir, "1", "first")
+	w := watchFile(t, filepath.Join(dir, "larder.yaml"))
+	kubernetes(t, dir, "2", "second")
+	w.told("second")
+	kubernetes(t, dir, "3", "second") // another key of the map has changed
+	kubernetes(t, dir, "4", "third")
+	w.told("third")
+	kubernetes(t, dir, "5", "fourth")
+	w.told("fourth")
 }
 
 func TestWatchNoticesExchangedLinks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		must := func(errs ...error) {
-			t.Helper()
-			for _, err := range errs {
-				if err != nil {
-					t.Fatal(err)
-				}
+	dir := t.TempDir()
+	must := func(errs ...error) {
+		t.Helper()
+		for _, err := range errs {
+			if err != nil {
+				t.Fatal(err)
 			}
 		}
-		put := func(folder, content string) {
-			must(os.MkdirAll(filepath.Join(dir, folder, "deep"), 0o700), os.WriteFile(filepath.Join(dir, folder, "deep", "real.yaml"), []byte(content), 0o600))
-		}
-		link := func(target, name string) {
-			tmp := filepath.Join(dir, "tmp")
-			must(os.Symlink(target, tmp), os.Rename(tmp, filepath.Join(dir, name)))
-		}
-		put("one", "1")
-		put("two", "2")
-		must(os.Mkdir(filepath.Join(dir, "etc"), 0o700))
-		link(filepath.Join(dir, "one"), "current")           // absolute
-		link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
-		w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
-		link("two", "current")
-		w.told("the link in the middle")
-		put("two", "3")
-		w.told("the file itself")
-		link("../one/deep/real.yaml", "etc/larder.yaml")
-		w.told("the link at the end")
-		put("two", "4") // not the file any more
-		put("one", "5")
-		w.told("the file of the other link")
-		select {
-		case <-w.changes:
-			t.Error("told more than once")
-		default:
-		}
-	})
+	}
+	put := func(folder, content string) {
+		must(os.MkdirAll(filepath.Join(dir, folder, "deep"), 0o700), os.WriteFile(filepath.Join(dir, folder, "deep", "real.yaml"), []byte(content), 0o600))
+	}
+	link := func(target, name string) {
+		tmp := filepath.Join(dir, "tmp")
+		must(os.Symlink(target, tmp), os.Rename(tmp, filepath.Join(dir, name)))
+	}
+	put("one", "1")
+	put("two", "2")
+	must(os.Mkdir(filepath.Join(dir, "etc"), 0o700))
+	link(filepath.Join(dir, "one"), "current")           // absolute
+	link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
+	w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
+	link("two", "current")
+	w.told("the link in the middle")
+	put("two", "3")
+	w.told("the file itself")
+	link("../one/deep/real.yaml", "etc/larder.yaml")
+	w.told("the link at the end")
+	put("two", "4") // not the file any more
+	put("one", "5")
+	w.told("the file of the other link")
+	w.unmoved("the same again")
 }
 
 func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFile(t)
-		at := time.Now().Add(time.Hour)
-		w.must(os.Chtimes(w.file, at, at))
-		w.unmoved("a touch")
-		w.write("first")
-		w.unmoved("the same written anew")
-		w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
-		w.unmoved("away for a moment")
-		w.must(os.Rename(w.file, w.file+"~"))
-		w.known = DigestOf(w.file) // read while it was away
-		w.must(os.Rename(w.file+"~", w.file))
-		w.told("back with what it held before")
-		w.write("second")
-		w.told("a change after all")
-	})
+	w := newFile(t)
+	at := time.Now().Add(time.Hour)
+	w.must(os.Chtimes(w.file, at, at))
+	w.unmoved("a touch")
+	w.write("first")
+	w.unmoved("the same written anew")
+	w.must(os.Rename(w.file, w.file+"~"), os.Rename(w.file+"~", w.file))
+	w.unmoved("away for a moment")
+	w.must(os.Rename(w.file, w.file+"~"))
+	w.known = DigestOf(w.file) // read while it was away
+	w.must(os.Rename(w.file+"~", w.file))
+	w.told("back with what it held before")
+	w.write("second")
+	w.told("a change after all")
 }
 
 func TestWatchTellsThatAFileStaysAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFile(t)
-		w.must(os.Remove(w.file))
-		w.told("gone")
-		w.write("first")
-		w.told("back")
-		w.must(os.Truncate(w.file, 0))
-		w.told("empty")
-		w.must(os.RemoveAll(w.dir))
-		w.told("the folder gone")
-		w.must(os.MkdirAll(w.dir, 0o700))
-		w.write("second")
-		w.told("the folder back")
-	})
+	w := newFile(t)
+	w.must(os.Remove(w.file))
+	w.told("gone")
+	w.write("first")
+	w.told("back")
+	w.must(os.Truncate(w.file, 0))
+	w.told("empty")
+	w.must(os.RemoveAll(w.dir))
+	w.told("the folder gone")
+	w.must(os.MkdirAll(w.dir, 0o700))
+	w.write("second")
+	w.told("the folder back")
 }
 
 func TestWatchWaitsForAFileOnItsWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFile(t)
-		w.must(os.Remove(w.file))
-		if w.toldWithin(3) {
-			t.Error("away")
+	w := newFile(t)
+	w.must(os.Remove(w.file))
+	if w.toldWithin(3) {
+		t.Error("away")
+	}
+	w.write("")
+	if w.toldWithin(3) {
+		t.Error("empty")
+	}
+	for _, part := range []string{"s", "se", "sec"} {
+		w.write(part)
+		if w.toldWithin(1) {
+			t.Errorf("%q is told while it is written", part)
 		}
-		w.write("")
-		if w.toldWithin(3) {
-			t.Error("empty")
-		}
-		for _, part := range []string{"s", "se", "sec"} {
-			w.write(part)
-			if w.toldWithin(1) {
-				t.Errorf("%q is told while it is written", part)
-			}
-		}
-		w.write("second")
-		w.told("there")
-	})
+	}
+	w.write("second")
+	w.told("there")
 }
 
 func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newFile(t)
-		w.known = Digest{1}
-		w.told("another than the one that was read")
-	})
+	w := newFile(t)
+	w.known = Digest{1}
+	w.told("another than the one that was read")
 }

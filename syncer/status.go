@@ -65,7 +65,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 		}
 		src.Streams = append(src.Streams, st)
 	}
-	src.Lacks = s.lacks(src.Streams)
+	src.Lacks = status.Lacks(len(s.cfg.Streams) > 0, outcomes(src.Streams))
 	if src.State == status.StateWaiting {
 		for i := range src.Streams {
 			src.Streams[i].State, src.Streams[i].Detail, src.Streams[i].Behind = status.StateWaiting, "", false
@@ -91,4 +91,16 @@ func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated
+}
+
+// outcomes are the streams of a status as the report of a pass has them.
+func outcomes(streams []status.StreamStatus) []status.StreamOutcome {
+	all := make([]status.StreamOutcome, len(streams))
+	for i := range streams {
+		all[i] = status.StreamOutcome{Stream: streams[i].Name, NoScope: streams[i].NoScope}
+		if streams[i].State == status.StateOff {
+			all[i].Off = streams[i].State
+		}
+	}
+	return all
 }

@@ -107,6 +107,6 @@ func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
 				done += ", " + text.Span(left) + " left"
 			}
 		}
-		show.tell([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}}, 1)
+		show.underWay([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}})
 	}
 }

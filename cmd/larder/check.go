@@ -25,8 +25,8 @@ each key is asked about once.`,
 			if err != nil {
 				return err
 			}
-			return a.Check(cmd.Context(), func(f check.Finding) {
-				fmt.Fprintf(g.out, "%s %s\n", f.Mark(), text.Visible(f.Text))
+			return a.Checker().Run(cmd.Context(), func(f check.Finding) {
+				fmt.Fprintf(g.out, "%s %s\n", f.Mark, text.Visible(f.Text))
 				if f.Advice != "" {
 					fmt.Fprintf(g.out, "  → %s\n", text.Visible(f.Advice))
 				}

@@ -131,23 +131,22 @@ func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
 	if len(r.Sources) == 0 {
 		return
 	}
-	var equal, moving uint64
+	var equal, moving, all uint64
 	for _, s := range r.Sources {
 		equal += s.Proven + s.Healed + s.Explained
 		moving += s.Unsettled
+		all += s.All()
 	}
-	drift, missing := r.Drift(), r.Unproven()
-	all := equal + moving + drift + missing
-	summary := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: "
-	if equal == all {
-		summary += "all " + text.Plural(all, "comparison") + text.Verb(all, " is", " are") + " equal"
-	} else {
-		summary += text.Count(equal) + " of " + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
+	some := "all "
+	if equal < all {
+		some = text.Count(equal) + " of "
 	}
+	summary := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: " +
+		some + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
 	for _, other := range []struct {
 		n    uint64
 		what string
-	}{{drift, text.Verb(drift, "differs", "differ")}, {moving, "changed meanwhile"}, {missing, "could not be made"}} {
+	}{{r.Drift(), text.Verb(r.Drift(), "differs", "differ")}, {moving, "changed meanwhile"}, {r.Unproven(), "could not be made"}} {
 		if other.n > 0 {
 			summary += ", " + text.Count(other.n) + " " + other.what
 		}

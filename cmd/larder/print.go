@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,13 +71,6 @@ func (p *printer) line(v any) {
 		return
 	}
 	p.printf("%s\n", b)
-}
-
-// table prints what rows writes, cells between tabs, in columns.
-func (p *printer) table(rows func(w io.Writer)) {
-	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	rows(t)
-	p.failed(t.Flush())
 }
 
 func orDash(text string) string {

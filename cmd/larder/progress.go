@@ -21,18 +21,14 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// barsShown bounds the bars on a terminal, and longWalks is how many walks of one
-// source may want one. More lines than the terminal has could not be taken back:
-// every frame would be left standing above the next.
-const (
-	barsShown = 12
-	longWalks = 4
-)
+// barsShown bounds the bars on a terminal. More lines than the terminal has could not be taken
+// back: every frame would remain above the next.
+const barsShown = 12
 
 // pageRows is how many rows a page of the API has at most.
 const pageRows = 200
 
-// linesEvery is how often progress is printed where no one is watching.
+// linesEvery is how often progress is printed where no one is watching; less often when a pass takes long.
 const linesEvery = 10 * time.Second
 
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
@@ -41,40 +37,30 @@ type progress struct {
 	out         io.Writer
 	only        syncer.Selection // whose walks are shown
 	group       *mpb.Progress    // nil: lines
-	room        int              // for bars
-	bars        map[string]*bar
-	rest        *bar // of the walks for which there is no room; nil: all fit
+	most        int              // bars at the same time
+	bars        map[string]*bar  // of the walks under way
+	rest        *bar             // counts the walks that have no bar; nil: all have one
+	began       time.Time
 	lastPrinted time.Time
 }
 
 type bar struct {
 	*mpb.Bar
-	words atomic.Pointer[string] // beside it
+	words atomic.Pointer[string] // the text beside it
 }
 
-func newBar() *bar {
-	b := &bar{}
-	b.say("")
-	return b
-}
-
-// text draws what was said last.
-func (b *bar) text(style ...decor.WC) decor.Decorator {
-	return decor.Any(func(decor.Statistics) string { return *b.words.Load() }, style...)
-}
-
-// say sets the words for the next time the bar is drawn.
-func (b *bar) say(words string) {
+// setText sets the text for the next time the bar is drawn.
+func (b *bar) setText(words string) {
 	words = text.Visible(words)
 	b.words.Store(&words)
 }
 
 // newProgress shows the walks of a selection on standard error.
 func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
-	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, lastPrinted: time.Now()}
+	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, began: time.Now(), lastPrinted: time.Now()}
 	if interactive(p.out) {
 		_, height := sizeOf(p.out)
-		p.room = min(barsShown, max(height-3, 1)) // with a line for the rest of the walks and one for the cursor
+		p.most = min(barsShown, max(height-3, 1)) // with a line for the rest of the walks and one for the cursor
 		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(unescaped(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
 	}
 	return p
@@ -130,21 +116,15 @@ func (a aboveBars) Write(b []byte) (int, error) {
 }
 
 // update shows the walks of a status.
-func (p *progress) update(s status.Status) {
-	sources := len(s.Sources)
-	if n := len(p.only.Sources); n > 0 {
-		sources = n
-	}
-	p.tell(walksOf(s, p.only), sources*longWalks)
-}
+func (p *progress) update(s status.Status) { p.underWay(walksOf(s, p.only)) }
 
-// tell shows walks under way, of which there are so many at most.
-func (p *progress) tell(walks []walk, most int) {
+// underWay shows walks as bars or lines.
+func (p *progress) underWay(walks []walk) {
 	if p.group != nil {
-		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }), most > p.room)
+		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }))
 		return
 	}
-	if time.Since(p.lastPrinted) < linesEvery {
+	if time.Since(p.lastPrinted) < max(linesEvery, time.Since(p.began)/10) {
 		return
 	}
 	p.lastPrinted = time.Now()
@@ -157,7 +137,7 @@ func (p *progress) tell(walks []walk, most int) {
 	}
 }
 
-// logs is true when progress goes to the log, which is in JSON.
+// logs reports whether progress goes to the log, which is in JSON.
 func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
 
 // note prints what comes next, beside the progress.
@@ -206,34 +186,41 @@ func walksOf(s status.Status, only syncer.Selection) []walk {
 	return walks
 }
 
-// draw gives the walks bars. When there are too many walks for the room, the bar of a walk
-// that has ended is removed for another.
-func (p *progress) draw(walks []walk, tooMany bool) {
-	under := map[string]bool{}
-	for _, w := range walks {
-		under[w.name] = true
+// draw gives the walks bars, as many as the terminal has lines for.
+func (p *progress) draw(walks []walk) {
+	for name, b := range p.bars {
+		if !slices.ContainsFunc(walks, func(w walk) bool { return w.name == name }) {
+			b.Abort(true)
+			delete(p.bars, name)
+		}
 	}
-	p.finish(under, tooMany)
-	waiting, room := 0, p.besideBars(walks)
+	waiting, width := 0, p.besideBars(walks)
 	for _, w := range walks {
-		w.text = fit(w.text, room)
-		b, ok := p.bars[w.name]
-		if !ok && len(p.bars) >= p.room {
+		b := p.bars[w.name]
+		if b == nil && len(p.bars) >= p.most {
 			waiting++
 			continue
 		}
-		if !ok {
-			b = p.add(w, tooMany)
+		if b == nil {
+			style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
+			if b = p.add(style, w.place, w.name, decor.WCSyncSpaceR); b == nil {
+				return
+			}
+			p.bars[w.name] = b
 		}
-		b.show(w)
+		if w.total > 0 {
+			b.SetTotal(int64(max(w.total, w.done)), false)
+		}
+		b.SetCurrent(int64(w.done))
+		b.setText(fit(w.text, width))
 	}
-	p.tellRest(waiting)
+	p.showRest(waiting)
 }
 
 // barLeast is what is left of a bar before the text beside it is cut short.
 const barLeast = 4
 
-// besideBars is how much room a line has for its text; 0 is any.
+// besideBars is how wide the text of a line may be; 0 is any.
 func (p *progress) besideBars(walks []walk) int {
 	width := widthOf(p.out)
 	if width == 0 {
@@ -243,92 +230,58 @@ func (p *progress) besideBars(walks []walk) int {
 	for _, w := range walks {
 		longest = max(longest, runewidth.StringWidth(w.name))
 	}
-	for name := range p.bars {
-		longest = max(longest, runewidth.StringWidth(name))
-	}
 	const blanks = 4
 	return max(width-longest-barLeast-blanks, 1)
 }
 
-// fit leaves out the last parts of a text, between commas, that do not fit.
-func fit(text string, room int) string {
-	for room > 0 && runewidth.StringWidth(text) > room {
+// fit leaves out the last parts of a text, between commas, that do not fit into a width.
+func fit(text string, width int) string {
+	for width > 0 && runewidth.StringWidth(text) > width {
 		at := strings.LastIndex(text, ", ")
 		if at < 0 {
-			return runewidth.Truncate(text, room, "…")
+			return runewidth.Truncate(text, width, "…")
 		}
 		text = text[:at]
 	}
 	return text
 }
 
-// finish ends the bars of walks that are not under way any more.
-func (p *progress) finish(under map[string]bool, tooMany bool) {
-	for name, b := range p.bars {
-		if under[name] || !b.IsRunning() {
-			continue
-		}
-		b.say("done")
-		b.SetTotal(max(b.Current(), 1), true)
-		if tooMany {
-			delete(p.bars, name)
-		}
+// showRest counts the walks that have no bar.
+func (p *progress) showRest(waiting int) {
+	switch {
+	case waiting == 0 && p.rest != nil:
+		p.rest.Abort(true)
+		p.rest = nil
+	case waiting > 0 && p.rest == nil:
+		p.rest = p.add(mpb.NopStyle(), math.MaxInt, "")
+	}
+	if p.rest != nil {
+		p.rest.setText(fmt.Sprintf("and %d more", waiting))
 	}
 }
 
-// tellRest counts the walks that wait for a bar.
-func (p *progress) tellRest(waiting int) {
-	if p.rest == nil {
-		if waiting == 0 {
-			return
-		}
-		p.rest = newBar()
-		p.rest.Bar = p.group.New(0, mpb.NopStyle(), mpb.BarPriority(math.MaxInt), mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(begin), p.rest.text()))
+// add adds a bar between a name and its text; nil when the command was interrupted.
+func (p *progress) add(style mpb.BarFillerBuilder, priority int, name string, width ...decor.WC) *bar {
+	b := &bar{}
+	b.setText("")
+	text := decor.Any(func(decor.Statistics) string { return *b.words.Load() }, width...)
+	drawn, err := p.group.Add(0, style.Build(), mpb.BarPriority(priority), mpb.PrependDecorators(decor.Name(begin+name, width...)), mpb.AppendDecorators(text))
+	if err != nil {
+		return nil
 	}
-	if waiting == 0 {
-		p.rest.say("")
-		return
-	}
-	p.rest.say(fmt.Sprintf("and %d more", waiting))
-}
-
-func (p *progress) add(w walk, tooMany bool) *bar {
-	b := newBar()
-	options := []mpb.BarOption{
-		mpb.BarPriority(w.place),
-		mpb.PrependDecorators(decor.Name(begin+w.name, decor.WCSyncSpaceR)),
-		mpb.AppendDecorators(b.text(decor.WCSyncSpaceR)),
-	}
-	if tooMany {
-		options = append(options, mpb.BarRemoveOnComplete())
-	}
-	style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
-	b.Bar = p.group.New(0, style, options...)
-	p.bars[w.name] = b
+	b.Bar = drawn
 	return b
 }
 
-func (b *bar) show(w walk) {
-	if w.total > 0 {
-		b.SetTotal(int64(max(w.total, w.done)), false)
-	}
-	b.SetCurrent(int64(w.done))
-	b.say(w.text)
-}
-
-// end leaves the bars as they are.
+// end leaves the bars of walks under way as they are.
 func (p *progress) end() {
 	if p.group == nil {
 		return
 	}
 	for _, b := range p.bars {
-		if b.IsRunning() {
-			b.Abort(false)
-		}
+		b.Abort(false)
 	}
-	if p.rest != nil {
-		p.rest.Abort(true)
-	}
+	p.showRest(0)
 	p.group.Wait()
 	p.group = nil
 	fmt.Fprint(unescaped(p.out), begin) // what comes now is no frame

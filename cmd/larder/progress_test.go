@@ -4,7 +4,10 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 
@@ -12,8 +15,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-func TestNoMoreBarsThanThereIsRoomFor(t *testing.T) {
-	p := &progress{out: io.Discard, room: 2, bars: map[string]*bar{}}
+func TestNoMoreBarsThanTheTerminalHasLinesFor(t *testing.T) {
+	p := &progress{out: io.Discard, most: 2, bars: map[string]*bar{}}
 	p.group = mpb.New(mpb.WithOutput(io.Discard), mpb.WithAutoRefresh())
 	want := func(names ...string) {
 		t.Helper()
@@ -23,22 +26,49 @@ func TestNoMoreBarsThanThereIsRoomFor(t *testing.T) {
 	}
 	p.update(walking("a", "b", "c", "d"))
 	want("a sales_orders", "b sales_orders")
-	p.update(walking("a", "c", "d")) // a bar whose walk has ended makes room
+	p.update(walking("a", "c", "d")) // a bar whose walk has ended makes way
 	want("a sales_orders", "c sales_orders")
+	if p.rest == nil {
+		t.Error("the walk without a bar is not counted")
+	}
 	p.update(walking("a", "d"))
-	want("a sales_orders", "d sales_orders")
+	if want("a sales_orders", "d sales_orders"); p.rest != nil {
+		t.Error("every walk has a bar, and some are counted as without")
+	}
 	p.end()
 }
 
-func TestBarsOfFewWalksStay(t *testing.T) {
-	p := &progress{out: io.Discard, room: barsShown, bars: map[string]*bar{}}
+// What a daemon reports of a pass may arrive after its interruption.
+func TestAnInterruptedCommandDrawsNoMoreBars(t *testing.T) {
+	p := &progress{out: io.Discard, most: 1, bars: map[string]*bar{}}
 	p.group = mpb.New(mpb.WithOutput(io.Discard), mpb.WithAutoRefresh())
+	p.group.Wait()
 	p.update(walking("a", "b"))
-	p.update(walking("b"))
-	if len(p.bars) != 2 || p.rest != nil {
+	if len(p.bars) != 0 {
 		t.Errorf("%d bars", len(p.bars))
 	}
-	p.end()
+}
+
+// A log is not filled by a pass that waits: its lines come more seldom the longer it takes.
+func TestLinesOfALongPassAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := newProgress(t.Context(), &globals{terminal: terminal{err: &out}}, syncer.Selection{})
+		lines := func(during time.Duration) int {
+			out.Reset()
+			for range during / time.Second {
+				time.Sleep(time.Second)
+				p.update(walking("a"))
+			}
+			return strings.Count(out.String(), "\n")
+		}
+		if n := lines(100 * time.Second); n != 10 {
+			t.Errorf("%d lines in the first 100 seconds, want one each 10 seconds", n)
+		}
+		if n := lines(20 * time.Minute); n < 15 || n > 30 {
+			t.Errorf("%d lines in the next 20 minutes", n)
+		}
+	})
 }
 
 func walking(sources ...string) status.Status {
@@ -73,11 +103,11 @@ func TestOnlyTheWalksOfThePassAreShown(t *testing.T) {
 // What does not fit beside the bar is left out from its end, part by part.
 func TestProgressFitsItsLine(t *testing.T) {
 	const text = "full resync: 400 of 1,430 rows, 1 h 5 min left, 12 requests"
-	for room, want := range map[int]string{
+	for width, want := range map[int]string{
 		0: text, 59: text, 58: "full resync: 400 of 1,430 rows, 1 h 5 min left", 40: "full resync: 400 of 1,430 rows", 10: "full resy…",
 	} {
-		if got := fit(text, room); got != want {
-			t.Errorf("%d: %q, want %q", room, got, want)
+		if got := fit(text, width); got != want {
+			t.Errorf("%d: %q, want %q", width, got, want)
 		}
 	}
 }

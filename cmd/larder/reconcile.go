@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +42,8 @@ explained (it differs by what the API leaves open, and counts as proven); drift 
 differs); unsettled (orders of it changed all the while); unproven (the service did not
 answer, or not with figures). Each is stored when its day is done, so that a command that
 is ended in the middle has lost nothing. Printed are those that are not proven: in a line
-when they stand, and at last with the figures of both sides. With --format json each of
-them is one JSON object on a line, printed when it stands, and the last line is a
+as soon as they are stored, and at the end with both figures. With --format json each of
+them is one JSON object on a line, printed as soon as it is stored, and the last line is a
 summary; its "kind" is verdict or summary. The location is empty in verdicts about all
 locations together, and figures are decimals in strings. The summary counts verdicts, of
 which a day has several, and under days the days, by their worst.
@@ -87,10 +85,10 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	p := &printer{out: show.above(g.out), json: format == formatJSON}
 	verdicts := &verdictLines{printer: p, beside: show.found, shown: map[string]bool{}}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
-		verdicts.tell(so)
-		show.tell(comparisonsOf(so), len(so.Sources))
+		verdicts.print(so)
+		show.underWay(comparisonsOf(so))
 	})
-	verdicts.tell(report)
+	verdicts.print(report)
 	show.end()
 	p.out = g.out
 	if len(report.Sources) > 0 {
@@ -99,7 +97,7 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	return errors.Join(p.err, err)
 }
 
-// verdictLines shows each verdict that is not proven when it stands: as a line of JSON,
+// verdictLines shows each verdict that is not proven as soon as it is stored: as a line of JSON,
 // or, before the table at the end, as one in words beside the progress.
 type verdictLines struct {
 	printer *printer
@@ -107,7 +105,7 @@ type verdictLines struct {
 	shown   map[string]bool
 }
 
-func (l *verdictLines) tell(r syncer.ReconcileReport) {
+func (l *verdictLines) print(r syncer.ReconcileReport) {
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
 			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
@@ -138,8 +136,11 @@ func verdictInWords(v sinks.Verdict) string {
 	if n := len(v.Differences) - 1; n > 0 {
 		more = ", and " + text.Plural(n, "more figure")
 	}
-	d := v.Differences[0]
-	return fmt.Sprintf("%s (%s: service %s, mirror %s%s)", verdict, d.Figure, d.Service, d.Mirror, more)
+	return fmt.Sprintf("%s (%s%s)", verdict, bothFigures(v.Differences[0]), more)
+}
+
+func bothFigures(d sinks.Difference) string {
+	return d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -247,7 +248,9 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 		p.line(sum)
 		return
 	}
-	p.table(func(t io.Writer) { verdictRows(t, r) })
+	if t := openVerdicts(r, widthOf(p.out)); len(t.rows) > 0 {
+		p.failed(t.print(p.out))
+	}
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
 			p.sentence("%s: %s not shown; the view reconciliation has them all", s.Source, text.Counted(s.Omitted, "more verdict", "is", "are"))
@@ -256,6 +259,19 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))
 		}
 	}
+}
+
+// openVerdicts is the table of them. Which location and which figures a verdict is about are never left out.
+func openVerdicts(r syncer.ReconcileReport, width int) *table {
+	t := &table{width: width, columns: []column{{"source", 0}, {"day", 0}, {"location", 0}, {"subject", 0}, {"verdict", 0}, {"what differs", 0}}}
+	for i := range r.Sources {
+		for _, v := range r.Sources[i].Open {
+			for _, what := range whatDiffers(v) {
+				t.add(r.Sources[i].Source, v.Day, orDash(v.Location), v.Subject, v.Verdict, what)
+			}
+		}
+	}
+	return t
 }
 
 // reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
@@ -282,42 +298,26 @@ func countsInWords(proven string, c syncer.VerdictCounts) string {
 	return counts
 }
 
-func verdictRows(t io.Writer, r syncer.ReconcileReport) {
-	if !slices.ContainsFunc(r.Sources, func(s syncer.SourceReconcile) bool { return len(s.Open) > 0 }) {
-		return
-	}
-	fmt.Fprintln(t, "source\tday\tlocation\tsubject\tverdict\tfigure\tservice\tmirror")
-	for i := range r.Sources {
-		for _, v := range r.Sources[i].Open {
-			printVerdict(t, r.Sources[i].Source, v)
-		}
-	}
-}
-
 // figuresShown and idsShown bound what is printed of one verdict.
 const (
 	figuresShown = 20
 	idsShown     = 10
 )
 
-func printVerdict(t io.Writer, source string, v sinks.Verdict) {
-	row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s", source, v.Day, orDash(text.Visible(v.Location)), v.Subject, v.Verdict)
-	if len(v.Differences) == 0 {
-		fmt.Fprintf(t, "%s\t%s\t\t\n", row, text.Visible(v.Reason))
-		return
-	}
+// whatDiffers is what is printed of a verdict: both sides of its figures, or why it has none.
+func whatDiffers(v sinks.Verdict) (lines []string) {
 	for i, d := range v.Differences {
 		if i == figuresShown {
-			fmt.Fprintf(t, "%s\t%s\t\t\n", row, text.Plural(len(v.Differences)-i, "more figure"))
+			lines = append(lines, text.Plural(len(v.Differences)-i, "more figure"))
 			break
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row, text.Visible(d.Figure), text.Visible(d.Service), text.Visible(d.Mirror))
+		lines = append(lines, bothFigures(d))
 	}
-	if v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
-		return
+	if len(lines) > 0 && v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
+		return lines
 	}
-	if ids := v.OrderIDs; len(ids) > 0 {
-		fmt.Fprintf(t, "%s\tof orders %s\n", row, text.Visible(strings.Join(ids[:min(len(ids), idsShown)], ", ")))
+	if ids := v.OrderIDs; len(lines) > 0 && len(ids) > 0 {
+		lines = append(lines, "of orders "+strings.Join(ids[:min(len(ids), idsShown)], ", "))
 	}
-	fmt.Fprintf(t, "%s\t%s\n", row, text.Visible(v.Reason))
+	return append(lines, v.Reason)
 }

@@ -52,8 +52,8 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
 	verdicts := &verdictLines{printer: p, shown: map[string]bool{}}
-	verdicts.tell(report)
-	verdicts.tell(report) // each is told once
+	verdicts.print(report)
+	verdicts.print(report) // each is told once
 	printReconciled(p, report, nil)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
@@ -70,7 +70,7 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 	out.Reset()
 	beside := &strings.Builder{}
-	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).tell(report)
+	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).print(report)
 	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
 		t.Errorf("while it runs:\n%s", beside)
 	}
@@ -82,6 +82,29 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not told:\n%s", want, out.String())
 		}
+	}
+}
+
+// Two locations of one day differ: a narrow terminal shows which is which.
+func TestVerdictsOnANarrowTerminal(t *testing.T) {
+	const one, two = "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be101", "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be102"
+	s := syncer.SourceReconcile{Source: "bistro"}
+	for _, location := range []string{one, two} {
+		s.Open = append(s.Open, sinks.Verdict{Day: "2026-03-28", Location: location, Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnsettled,
+			Differences: []sinks.Difference{{Figure: "net_sales", Service: "10.10", Mirror: "0.30"}}})
+	}
+	var out strings.Builder
+	if err := openVerdicts(syncer.ReconcileReport{Sources: []syncer.SourceReconcile{s}}, 80).print(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `source  day         location                              subject  verdict
+bistro  2026-03-28  ` + one + `  daily    unsettled
+  net_sales: service 10.10, mirror 0.30
+bistro  2026-03-28  ` + two + `  daily    unsettled
+  net_sales: service 10.10, mirror 0.30
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }
 
@@ -108,11 +131,11 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 	}
 	var out strings.Builder
 	p := &progress{out: &out}
-	p.tell(comparisonsOf(r), len(r.Sources))
+	p.underWay(comparisonsOf(r))
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if p.tell(comparisonsOf(r), len(r.Sources)); strings.Count(out.String(), "\n") != len(want) {
+	if p.underWay(comparisonsOf(r)); strings.Count(out.String(), "\n") != len(want) {
 		t.Errorf("told again at once:\n%s", out.String())
 	}
 }

@@ -40,7 +40,7 @@ func unescaped(w io.Writer) io.Writer {
 	return w
 }
 
-// interactive is true when a person is watching w.
+// interactive reports whether a person is watching w.
 func interactive(w io.Writer) bool {
 	f, ok := unescaped(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -143,16 +143,14 @@ func (g *globals) logger(w io.Writer, format, level string) (_ *slog.Logger, err
 	return g.log, nil
 }
 
-// inJSON is true when the log is JSON, and so all else on standard error. An error of
-// the configuration knows what it says of that.
+// inJSON reports whether the log is JSON, and so all else on standard error, as far as the format
+// is known: an error of the configuration has the configured one.
 func (g *globals) inJSON(err error) bool {
-	if !g.begun {
-		return g.logFormat == logging.JSON || g.logFormat == "" && slices.Contains(g.set, "log.format=json")
+	format := cmp.Or(g.format, g.logFormat)
+	if refused, ok := errors.AsType[*config.Error](err); ok {
+		format = cmp.Or(format, refused.LogFormat)
 	}
-	if refused, ok := errors.AsType[*config.Error](err); ok && g.format == "" {
-		return cmp.Or(g.logFormat, refused.LogFormat) == logging.JSON
-	}
-	return cmp.Or(g.format, g.logFormat) == logging.JSON
+	return format == logging.JSON || format == "" && slices.Contains(g.set, "log.format=json")
 }
 
 // fail prints why a command ends, in the form of the log.

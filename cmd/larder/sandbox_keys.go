@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/larder-sync/larder/internal/sandbox"
 )
@@ -16,15 +17,15 @@ import (
 func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
 	p := &printer{out: w}
 	p.printf("The API is at %s\n", address)
-	p.table(func(t io.Writer) {
-		for i := range keys {
-			k := &keys[i]
-			if i == 0 || k.Business != keys[i-1].Business {
-				fmt.Fprintf(t, "\n%s\n", k.BusinessName)
-			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := range keys {
+		k := &keys[i]
+		if i == 0 || k.Business != keys[i-1].Business {
+			fmt.Fprintf(t, "\n%s\n", k.BusinessName)
 		}
-	})
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
+	}
+	p.failed(t.Flush())
 	if len(keys) == 0 {
 		return p.err
 	}

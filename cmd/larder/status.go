@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
@@ -73,7 +74,7 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 				err = printStatus(g.out, s, widthOf(g.out))
 			}
 			if err == nil && s.Health().Tone() == status.ToneTrouble {
-				return &app.AttentionError{Concern: s.Health()}
+				return &exit.Error{Err: errors.New(s.Health().Text), Code: exit.Problem, Printed: true}
 			}
 			return err
 		},

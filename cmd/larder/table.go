@@ -27,16 +27,16 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// column is one of a table. Where there is no room for all, those with the highest rank
-// are left out first; one of rank 0 always stays.
+// column is one of a table. Where not all fit, those with the highest rank are left out first;
+// one of rank 0 always stays.
 type column struct {
 	head string
 	rank int
 }
 
 // table prints rows that never are wider than the terminal. Its last column holds text
-// of any length: it stands beside the others when there is room for all of it, and else
-// wraps there, or below its row.
+// of any length: it is beside the others when all of it fits, and else wraps there, or below
+// its row.
 type table struct {
 	width   int // of the terminal; 0: any
 	indent  string
@@ -80,8 +80,7 @@ func (t *table) print(w io.Writer) error {
 	return err
 }
 
-// fit chooses the columns for which there is room, and how wide the last one is; 0 is
-// below its row.
+// fit chooses the columns that fit, and how wide the last one is; 0 is below its row.
 func (t *table) fit() (shown []int, last int) {
 	for i := range len(t.columns) - 1 {
 		shown = append(shown, i)
@@ -92,12 +91,12 @@ func (t *table) fit() (shown []int, last int) {
 		for _, i := range shown {
 			used += t.widths[i] + gap
 		}
-		switch room := t.width - used; {
-		case t.width == 0 || room >= want:
+		switch left := t.width - used; {
+		case t.width == 0 || left >= want:
 			return shown, want
-		case !t.below && room >= narrowest:
-			return shown, room
-		case t.below && room >= -gap:
+		case !t.below && left >= narrowest:
+			return shown, left
+		case t.below && left >= -gap:
 			return shown, 0
 		}
 		drop := -1
@@ -146,7 +145,7 @@ func wrap(text, indent string, width int) string {
 	if width == 0 {
 		return indent + text + "\n"
 	}
-	room := max(width-len(indent), 1)
+	most := max(width-len(indent), 1)
 	var b strings.Builder
 	line, used := "", 0
 	flush := func() {
@@ -157,15 +156,15 @@ func wrap(text, indent string, width int) string {
 		for {
 			n := runewidth.StringWidth(word)
 			switch {
-			case used > 0 && used+1+n <= room:
+			case used > 0 && used+1+n <= most:
 				line, used = line+" "+word, used+1+n
 			case used > 0:
 				flush()
 				continue
-			case n <= room:
+			case n <= most:
 				line, used = word, n
 			default:
-				head := runewidth.Truncate(word, room, "")
+				head := runewidth.Truncate(word, most, "")
 				if head == "" { // not even one character
 					head = word[:len(string([]rune(word)[:1]))]
 				}

@@ -19,7 +19,6 @@ import (
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -42,27 +41,17 @@ type App struct {
 // New returns an App; nothing is opened yet.
 func New(cfg *config.Config, log *slog.Logger, version string) *App {
 	return &App{
-		Opener: warehouse.Opener{Config: cfg, Log: log, FindMemory: memory.Find}, version: version,
+		Opener: warehouse.Opener{Config: cfg, Log: log}, version: version,
 		api: api.Options{UserAgent: "larder/" + version, Memory: api.NewMemory(api.DefaultMemory)},
-	}
-}
-
-// schedule is the configuration's schedule in the syncer's terms.
-func (a *App) schedule() syncer.Schedule {
-	s := a.Config.Schedule
-	return syncer.Schedule{
-		Incremental: s.Incremental, Snapshots: s.Snapshots,
-		Reconcile: s.Reconcile, ReconcileDeep: s.ReconcileDeep,
-		FullResync: s.FullResync, OnlineOrders: s.OnlineOrders,
 	}
 }
 
 // reader reads what the configuration says of sources.
 func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.Config, Log: a.Log} }
 
-// sources reads the sources, but for the keys of kept ones that are where they were.
-func (a *App) sources(kept map[string]credentials.Kept) ([]syncer.Source, error) {
-	set, err := a.reader().Read(kept)
+// sources reads the sources, but not anew the keys that are where they were before.
+func (a *App) sources(before map[string]credentials.Keys) ([]syncer.Source, error) {
+	set, err := a.reader().Read(before)
 	a.keys = set.Keys
 	return set.Sources, err
 }
@@ -86,44 +75,36 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 	return nil
 }
 
-// Check tries everything that `larder run` needs and tells each finding. It
-// returns a *check.Error when one is bad.
-func (a *App) Check(ctx context.Context, tell func(check.Finding)) error {
-	return a.checker().Run(ctx, tell)
-}
-
-func (a *App) checker() check.Checker {
+// Checker tries everything that `larder run` needs.
+func (a *App) Checker() check.Checker {
 	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader()}
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.
 func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *clickhouse.Sink, registerer prometheus.Registerer, warehouse func() status.Warehouse) (*syncer.Syncer, error) {
-	client := a.api
-	transport := api.Renewed(func() *http.Transport { return api.NewTransport(client.Timeouts) })
-	client.Transport = transport
+	transport := api.Renewed(func() *http.Transport { return api.NewTransport(a.api.Timeouts) })
 	l.Add("connections to the API", time.Second, func(context.Context) error {
 		transport.CloseIdleConnections()
 		return nil
 	})
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Shard: syncer.Shard(a.Config.Shard), Sink: sink, Schedule: a.schedule(),
-		Process:       a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}), Logger: a.Log, Registerer: registerer, SettleAfter: a.settleAfter, Warehouse: warehouse,
+	return a.syncer(transport, syncer.Options{
+		Sources: sources, Sink: sink, Shard: syncer.Shard(a.Config.Shard), Registerer: registerer, Warehouse: warehouse,
+		SettleAfter: a.settleAfter, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}),
 	})
-	if err != nil {
-		return nil, exit.UsageError(err)
-	}
-	return y, nil
 }
 
 // Through makes a syncer whose requests go another way than the network's.
 func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
-	client := a.api
-	client.Transport = way
-	y, err := syncer.New(syncer.Options{
-		Sources: sources, Sink: sink, Schedule: a.schedule(), Exclusive: true, Process: a.thisProcess(),
-		FlushInterval: a.Config.Warehouse.FlushInterval, API: client, Logger: a.Log,
-	})
+	return a.syncer(way, syncer.Options{Sources: sources, Sink: sink, Exclusive: true})
+}
+
+// syncer makes one with these options and what all have in common.
+func (a *App) syncer(way http.RoundTripper, o syncer.Options) (*syncer.Syncer, error) {
+	o.Schedule, o.FlushInterval = syncer.Schedule(a.Config.Schedule), a.Config.Warehouse.FlushInterval
+	o.Process, o.Logger = a.thisProcess(), a.Log
+	o.API = a.api
+	o.API.Transport = way
+	y, err := syncer.New(o)
 	if err != nil {
 		return nil, exit.UsageError(err)
 	}

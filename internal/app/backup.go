@@ -48,11 +48,11 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 		return m, exit.WarehouseError(fmt.Errorf("the data folder %s is another user's, whose engine could not write a backup into a folder of root's: "+
 			"run larder backup as that user, or have its service do it (systemctl start larder-backup)", dsn.Dir()))
 	}
-	err = a.withSink(ctx, func(sink *clickhouse.Sink) (err error) {
-		if err := sink.CheckSchema(ctx); err != nil {
+	err = a.withWarehouse(ctx, func(o opened) (err error) {
+		if err := o.sink.CheckSchema(ctx); err != nil {
 			return a.Unreachable(err)
 		}
-		m, err = a.backUp(ctx, sink, dir, m, progress)
+		m, err = a.backUp(ctx, o.sink, dir, m, progress)
 		return err
 	})
 	return m, a.Unreachable(err)
@@ -236,11 +236,11 @@ func (a *App) restoreInto(ctx context.Context, hidden, dir string, progress func
 	if err != nil {
 		return exit.UsageError(err)
 	}
-	err = there.withSink(ctx, func(sink *clickhouse.Sink) error {
-		if err := sink.Restore(ctx, from, func(n, of uint64) { progress(BackupProgress{"restore", n, of}) }); err != nil {
+	err = there.withWarehouse(ctx, func(o opened) error {
+		if err := o.sink.Restore(ctx, from, func(n, of uint64) { progress(BackupProgress{"restore", n, of}) }); err != nil {
 			return err
 		}
-		return there.Migrated(ctx, sink, warehouse.ReachWait, there.TellDown)
+		return there.Await(ctx, o.sink.Migrate, warehouse.ReachWait, there.LogDown)
 	})
 	return errors.Join(err, os.RemoveAll(work))
 }

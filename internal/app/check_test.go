@@ -34,8 +34,8 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := check.KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, types.Me{Scopes: tt.scopes})
-			if f := found[len(found)-1]; f.Mark() != tt.mark || !strings.HasPrefix(f.Text, "source bistro: "+tt.text) {
-				t.Errorf("got %s %s", f.Mark(), f.Text)
+			if f := found[len(found)-1]; f.Mark != tt.mark || !strings.HasPrefix(f.Text, tt.text) {
+				t.Errorf("got %s %s", f.Mark, f.Text)
 			}
 		})
 	}
@@ -58,8 +58,8 @@ func TestCheckOfSiblingsAndOfARotatedKey(t *testing.T) {
 	look := func(on int, wants ...string) {
 		t.Helper()
 		var lines []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			lines = append(lines, fmt.Sprintf("%s %s", f.Mark(), f.Text))
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
+			lines = append(lines, fmt.Sprintf("%s %s", f.Mark, f.Text))
 		}
 		all := strings.Join(lines, "\n")
 		for _, want := range wants {
@@ -117,8 +117,8 @@ func TestCheckOfAProxy(t *testing.T) {
 		transport.Proxy = http.ProxyURL(at)
 		w.app.api.Transport = transport
 		var lines []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark(), f.Text, f.Advice))
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
+			lines = append(lines, fmt.Sprintf("%s %s; %s", f.Mark, f.Text, f.Advice))
 		}
 		transport.CloseIdleConnections()
 		if all := strings.Join(lines, "\n"); !strings.Contains(all, want) || strings.Contains(all, "secret") {

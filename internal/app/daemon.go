@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/servicemanager"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/internal/webhooks"
@@ -26,19 +25,19 @@ import (
 
 // Daemon is `larder run` under way.
 type Daemon struct {
-	app      *App
-	registry *prometheus.Registry
-	life     lifecycle.Cleanups
-	reloader *reloader               // nil: the configuration is not read anew
-	manager  *servicemanager.Manager // of services, that has started this one
-	route    *warehouse.Route
-	page     *web.Server        // nil: web.listen is off
-	webhooks *inbound.Listener  // nil: webhooks.listen is off
-	receiver *webhooks.Receiver // its handler
-	queryURL string
-	standsBy bool // another daemon takes what commands ask for
-	started  time.Time
-	before   Before // nil: nothing is done then
+	app         *App
+	registry    *prometheus.Registry
+	life        lifecycle.Cleanups
+	reloader    *reloader // nil: the configuration is not read anew
+	manager     *manager  // of services, that has started this one
+	route       *warehouse.Route
+	page        *web.Server        // nil: web.listen is off
+	webhooks    *inbound.Listener  // nil: webhooks.listen is off
+	receiver    *webhooks.Receiver // its handler
+	queryURL    string
+	endCommands func(context.Context) error // nil: another daemon takes them
+	started     time.Time
+	before      Before // nil: nothing is done then
 
 	mu      sync.Mutex
 	current *App            // as app, with the sources and schedule that are in use
@@ -73,7 +72,7 @@ func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}), manager: &servicemanager.Manager{Log: a.Log},
+		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log},
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -83,14 +82,12 @@ func (a *App) newDaemon() *Daemon {
 
 // open creates what can fail at once, from the outside in; on an error everything
 // created so far is gone again.
-func (d *Daemon) open(ctx context.Context) error {
-	if err := d.start(ctx); err != nil {
-		return errors.Join(err, d.life.Close())
-	}
-	return nil
-}
-
-func (d *Daemon) start(ctx context.Context) (err error) {
+func (d *Daemon) open(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.life.Close())
+		}
+	}()
 	if d.sources, err = d.app.sources(nil); err != nil {
 		return err
 	}
@@ -113,39 +110,37 @@ func (d *Daemon) start(ctx context.Context) (err error) {
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}
-	return d.takeCommands(ctx)
-}
-
-// takeCommands has commands beside this daemon make their passes through it.
-func (d *Daemon) takeCommands(ctx context.Context) error {
-	stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
+	d.life.Add("commands", 5*time.Second, func(ctx context.Context) error {
+		if d.endCommands == nil {
+			return nil
+		}
+		return d.endCommands(ctx)
+	})
+	err = d.takeCommands(ctx)
 	if errors.Is(err, control.ErrTaken) {
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
-		d.standsBy = true
 		return nil
 	}
 	if err != nil {
 		return exit.WarehouseError(err)
 	}
-	d.life.Add("commands", 5*time.Second, stop)
 	return nil
 }
 
-// takeOverCommands does the same once the daemon that took them has ended.
-func (d *Daemon) takeOverCommands(ctx context.Context) {
+// takeCommands has commands beside this daemon make their passes through it. The error is
+// [control.ErrTaken] while another daemon does so.
+func (d *Daemon) takeCommands(ctx context.Context) (err error) {
+	d.endCommands, err = control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
+	return err
+}
+
+// standBy takes the commands once the daemon that took them has ended.
+func (d *Daemon) standBy(ctx context.Context) {
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		stop, err := control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
-		if err != nil {
-			continue // the other daemon lives, or the folder is lost, which is told elsewhere
+		if d.takeCommands(ctx) == nil { // else the other daemon lives, or the folder is lost, which is logged elsewhere
+			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
+			return
 		}
-		d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
-		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if err := stop(ending); err != nil {
-			d.app.Log.Error("did not stop cleanly", "what", "commands", "error", err)
-		}
-		return
 	}
 }
 
@@ -169,7 +164,7 @@ func (d *Daemon) bindPage(ctx context.Context) error {
 	}
 	d.page, err = web.New(ctx, web.Options{
 		Listen: c.Listen, User: c.User, Password: password,
-		Status: d.Status, Problems: d.problems, Gatherer: d.registry, Logger: d.app.Log,
+		Status: d.Status, Gatherer: d.registry, Logger: d.app.Log,
 		About: d.about,
 	})
 	if err != nil {
@@ -186,7 +181,7 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer d.tellStop(ctx)()
+	defer d.notifyStop(ctx)()
 	listen := func(serve func() error) {
 		listening.Go(func() {
 			if err := serve(); err != nil {
@@ -204,15 +199,14 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	}
 	var beside sync.WaitGroup
 	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
-		d.manager.Watched(ctx, func() { d.Status() }) // which takes every lock there is
+		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
-	d.loop(ctx, &beside, "the files of keys", d.lookAtKeys)
-	if d.standsBy {
-		d.loop(ctx, &beside, "the commands beside it", d.takeOverCommands)
+	d.loop(ctx, &beside, "the files of keys", d.rereadKeys)
+	if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil {
+		d.loop(ctx, &beside, "the commands beside it", d.standBy)
 	}
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
-		d.loop(ctx, &beside, "the watch of the configuration file", d.reloader.watch)
 	}
 	err = d.sync(ctx)
 	cancelled := context.Cause(ctx)
@@ -239,7 +233,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.app.Migrated(ctx, sink, warehouse.Forever, d.whenDown); err != nil {
+	if err := d.app.Await(ctx, sink.Migrate, warehouse.Forever, d.whenDown); err != nil {
 		return err
 	}
 	d.setProblem("")
@@ -264,7 +258,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	d.setHeld(held)
 	defer watching.Wait()
 	defer stop()
-	d.manager.IsReady()
+	d.manager.isReady()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return exit.WarehouseError(err)
@@ -284,7 +278,7 @@ func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
 }
 
 func (d *Daemon) whenDown(err error) {
-	d.app.TellDown(err)
+	d.app.LogDown(err)
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
@@ -310,25 +304,25 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 	}
 }
 
-// lookAtKeys has a key or secret that cannot be read noticed, also where none is used for long.
-func (d *Daemon) lookAtKeys(ctx context.Context) {
-	for lifecycle.Pause(ctx, credentials.KeyLook) {
+// rereadKeys finds a key or secret that cannot be read, also where none is used for long.
+func (d *Daemon) rereadKeys(ctx context.Context) {
+	for lifecycle.Pause(ctx, credentials.KeyInterval) {
 		d.mu.Lock()
 		keys := d.current.keys
 		d.mu.Unlock()
 		for _, k := range keys {
-			k.Look()
+			k.Reread()
 		}
 	}
 }
 
-// tellStop tells that the daemon stops, as soon as ctx ends or when end is called.
-func (d *Daemon) tellStop(ctx context.Context) (end func()) {
+// notifyStop notifies the service manager that the daemon stops, as soon as ctx ends or when end is called.
+func (d *Daemon) notifyStop(ctx context.Context) (end func()) {
 	var once sync.Once
-	tell := func() { once.Do(d.manager.Stops) }
-	cancel := context.AfterFunc(ctx, tell)
+	stop := func() { once.Do(d.manager.stops) }
+	cancel := context.AfterFunc(ctx, stop)
 	return func() {
 		cancel()
-		tell()
+		stop()
 	}
 }

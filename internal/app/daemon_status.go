@@ -24,11 +24,11 @@ func (d *Daemon) PageURL() string {
 func (d *Daemon) QueryURL() string { return d.queryURL }
 
 func (d *Daemon) about() web.About {
-	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL, Lost: d.route.Lost()}
+	return web.About{Version: d.app.version, Warehouse: d.app.Config.Warehouse.DSN.String(), QueryURL: d.queryURL}
 }
 
 func (d *Daemon) setProblem(text string) {
-	d.manager.Says(cmp.Or(text, "Mirroring."))
+	d.manager.setStatus(cmp.Or(text, "Mirroring."))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.problem = text
@@ -38,19 +38,6 @@ func (d *Daemon) setHeld(h *heldRows) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held = h
-}
-
-func (d *Daemon) problems() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case d.problem != "":
-		return []string{d.problem}
-	case d.syncer == nil:
-		return []string{"The warehouse is being opened."}
-	default:
-		return nil
-	}
 }
 
 // Status is the syncer's, or before there is one, that of sources that start.
@@ -80,7 +67,7 @@ func (d *Daemon) Status() status.Status {
 	for i := range sources {
 		s.Sources = append(s.Sources, status.SourceStatus{
 			Name: sources[i].Name, State: status.StateStarting, Since: d.started,
-			Detail: "Waiting for the warehouse.",
+			Detail: "The warehouse is being opened.",
 		})
 	}
 	d.warehouse().Mark(&s)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/exit"
@@ -8,31 +9,23 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// PassError says what a pass has found wrong, a line each, with the largest of its exit codes.
-type PassError struct {
+// wrong is what a pass has found wrong, a line each, with the largest of its exit codes.
+type wrong struct {
 	lines []string
 	code  int
 }
 
-func (e *PassError) Error() string { return strings.Join(e.lines, linesBelow) }
-
-// ExitCode is the largest of what went wrong.
-func (e *PassError) ExitCode() int { return e.code }
-
-// linesBelow stands between the lines of an error: the second one begins below the text of
+// linesBelow separates the lines of an error: the second one begins below the text of
 // the first.
 const linesBelow = "\n        "
 
-// adviceQuarantine is what to do about rows in quarantine.
-const adviceQuarantine = "  → What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\""
-
 // add takes in a line of what went wrong.
-func (e *PassError) add(code int, line string) {
-	e.lines, e.code = append(e.lines, line), max(e.code, code)
+func (w *wrong) add(code int, line string) {
+	w.lines, w.code = append(w.lines, line), max(w.code, code)
 }
 
 // source takes in what went wrong with a source or, when it is named, a stream of it.
-func (e *PassError) source(source, stream string, f *status.Failure) {
+func (w *wrong) source(source, stream string, f *status.Failure) {
 	if f == nil {
 		return
 	}
@@ -44,63 +37,39 @@ func (e *PassError) source(source, stream string, f *status.Failure) {
 	if f.Hint != "" {
 		line += "\n          → " + f.Hint
 	}
-	e.add(f.Code, line)
+	w.add(f.Code, line)
 }
 
 // passError is what went wrong in a pass, nil when nothing did. found are lines that come
 // first, of what the pass looked for.
 func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...string) error {
-	e := &PassError{}
+	w := &wrong{}
 	for _, line := range found {
-		e.add(exit.Problem, line)
+		w.add(exit.Problem, line)
 	}
 	quarantined := false
 	for i := range sources {
 		s := &sources[i]
-		e.source(s.Source, "", s.Err)
+		w.source(s.Source, "", s.Err)
 		for j := range s.Streams {
 			o := s.Streams[j].Outcome()
-			e.source(s.Source, o.Stream, o.Err)
+			w.source(s.Source, o.Stream, o.Err)
 			if o.InQuarantine > 0 {
 				quarantined = true
-				e.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
+				w.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
 			}
 		}
 	}
 	if quarantined {
-		e.add(exit.Problem, adviceQuarantine)
+		w.add(exit.Problem, "  → "+status.AdviceQuarantine)
 	}
-	return e.orNil()
+	return w.err()
 }
 
-func (e *PassError) orNil() error {
-	if len(e.lines) == 0 {
+// err is what was found wrong as an error, nil for nothing.
+func (w *wrong) err() error {
+	if len(w.lines) == 0 {
 		return nil
 	}
-	return e
+	return &exit.Error{Err: errors.New(strings.Join(w.lines, linesBelow)), Code: w.code}
 }
-
-// UnservedError means that a stream that was asked for by name is off everywhere.
-type UnservedError struct {
-	Stream, Reason string
-	Scope          bool // for lack of a scope
-}
-
-func (e *UnservedError) Error() string { return "stream " + e.Stream + " is off: " + e.Reason }
-
-// ExitCode is that of the API's refusal, or of the configuration.
-func (e *UnservedError) ExitCode() int {
-	if e.Scope {
-		return exit.API
-	}
-	return exit.Usage
-}
-
-// AttentionError means that a status has something for a person to look at; it has
-// been printed.
-type AttentionError struct{ Concern status.Concern }
-
-func (e *AttentionError) Error() string { return e.Concern.Text }
-
-// Printed says that it has been printed.
-func (e *AttentionError) Printed() {}

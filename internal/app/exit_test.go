@@ -58,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 	gone := products("g", &connection.UnreachableError{Kind: connection.ErrUnreachable})
 	misfit := in("h", status.StateFailing, &stream.MisfitError{})
 	nowhere := in("i", status.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
-	bare := in("j", status.StateForbidden, &credentials.ScopeError{})
+	bare := in("j", status.StateForbidden, errors.New("the key may read nothing"))
 
 	tests := []struct {
 		name string
@@ -88,9 +88,9 @@ func TestExitCodes(t *testing.T) {
 		{"sync: a list that the service has not", report(products("k", &api.Error{Status: http.StatusNotFound, Limit: -1})), 1},
 		{"sync: a key without scopes", report(bare, fine), 3},
 		{"reconcile: no scope", fmt.Errorf("a: %w", stream.ErrNoScope), 3},
-		{"sync: a named stream without its scope", &UnservedError{Stream: "products", Scope: true}, 3},
-		{"sync: a named stream that is not configured", &UnservedError{Stream: "products"}, 2},
-		{"check", &check.Error{Code: 3}, 3},
+		{"sync: a named stream without its scope", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}), 3},
+		{"sync: a named stream that is not configured", readNowhere("products", []status.StreamOutcome{{Stream: "products", Off: "not configured"}}), 2},
+		{"check", &exit.Error{Err: errors.New("a check failed"), Code: 3, Printed: true}, 3},
 		{"through the daemon", &status.Failure{Text: "x", Code: 4}, 4},
 		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
 		{"two at once, interrupted", errors.Join(refusal, context.Canceled), 1},
@@ -103,7 +103,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	if got := exit.Explain(&check.Error{Code: 2}); got != "" {
+	if got := exit.Explain(&exit.Error{Err: errors.New("a check failed"), Code: 2, Printed: true}); got != "" {
 		t.Errorf("a failed check has printed its lines: %q", got)
 	}
 	if got := exit.Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {
@@ -116,10 +116,6 @@ func TestExplain(t *testing.T) {
 
 // check and sync judge what a key lacks alike.
 func TestWhatAKeyLacks(t *testing.T) {
-	all, err := credentials.NeededScopes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name            string
 		scopes, streams []string
@@ -136,11 +132,9 @@ func TestWhatAKeyLacks(t *testing.T) {
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
 		c := &config.Config{Sources: []config.Source{*s}}
-		streams := credentials.StreamsOf(s, tt.scopes, all)
 		r, v := syncer.Report{Sources: []syncer.SourceReport{{Source: "a"}}}, verify.Report{Sources: []verify.SourceReport{{Source: "a"}}}
-		for _, st := range streams {
-			o := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
-			if st.NoScope {
+		for _, o := range credentials.StreamsOf(s, tt.scopes) {
+			if o.NoScope {
 				o.Off = "key lacks it"
 			}
 			r.Sources[0].Streams = append(r.Sources[0].Streams, syncer.StreamReport{StreamOutcome: o})
@@ -216,7 +210,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		_, reconciled := w.app.Reconcile(ctx, syncer.ReconcileRequest{}, time.Minute, nil)
 		return map[string]int{
 			"sync": exit.Code(synced), "verify": exit.Code(verified), "reconcile": exit.Code(reconciled),
-			"check": exit.Code(w.app.Check(ctx, func(check.Finding) {})),
+			"check": exit.Code(w.app.Checker().Run(ctx, func(check.Finding) {})),
 		}
 	}
 	look := func(where string) {

@@ -87,7 +87,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 func checkTellsOfTheFolder(t *testing.T, what string, a *App, want string) {
 	t.Helper()
 	var found []string
-	err := a.Check(t.Context(), func(f check.Finding) { found = append(found, f.Mark()+" "+f.Text) })
+	err := a.Checker().Run(t.Context(), func(f check.Finding) { found = append(found, f.Mark+" "+f.Text) })
 	all := strings.Join(found, "\n")
 	if exit.Code(err) != exit.Warehouse || !strings.Contains(all, "✗ warehouse: "+want) {
 		t.Errorf("%s: check: %v\n%s", what, err, all)

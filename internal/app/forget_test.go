@@ -93,7 +93,7 @@ func (w *world) holding(t *testing.T, words ...string) map[string]int {
 func (w *world) checked(t *testing.T) string {
 	t.Helper()
 	var said []string
-	if err := w.app.Check(t.Context(), func(f check.Finding) { said = append(said, f.Text+" "+f.Advice) }); err != nil {
+	if err := w.app.Checker().Run(t.Context(), func(f check.Finding) { said = append(said, f.Text+" "+f.Advice) }); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	return strings.Join(said, "\n")

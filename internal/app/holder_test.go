@@ -48,7 +48,7 @@ func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
 		}
 	}
 	var says []string
-	w.app.checker().CheckTables(t.Context(), func(f check.Finding) { says = append(says, f.Text) })
+	w.app.Checker().CheckTables(t.Context(), func(f check.Finding) { says = append(says, f.Text) })
 	if got := strings.Join(says, "\n"); !strings.Contains(got, "tables are in place") {
 		t.Errorf("check says %q", got)
 	}

@@ -7,50 +7,54 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // judgeScopes makes what the keys lack failures of their sources, in a pass of everything. The
 // error is that of a stream that was asked for by name and that no source could read.
 func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[S], named []string) error {
-	if len(named) == 0 {
-		needed, unknown := credentials.NeededScopes()
-		for i := range sources {
-			if s := &sources[i]; s.Err == nil {
-				if err := errors.Join(unknown, lacking(c, s, needed)); err != nil {
-					s.Fail(status.StateForbidden, err)
-				}
-			}
+	var all []status.StreamOutcome
+	for i := range sources {
+		s := &sources[i]
+		var own []status.StreamOutcome
+		for _, st := range s.Streams {
+			own = append(own, st.Outcome())
+		}
+		all = append(all, own...)
+		at := slices.IndexFunc(c.Sources, func(configured config.Source) bool { return configured.Name == s.Source })
+		if len(named) > 0 || s.Err != nil || at < 0 {
+			continue
+		}
+		if _, _, err := credentials.Lacking(&c.Sources[at], own); err != nil {
+			s.Fail(status.StateForbidden, err)
 		}
 	}
 	for _, name := range named {
-		served, off, scope := false, "", false
-		for i := range sources {
-			for j := range sources[i].Streams {
-				if o := sources[i].Streams[j].Outcome(); o.Stream == name {
-					served = served || o.Off == "" || o.OrderingOff
-					off, scope = cmp.Or(off, o.Off), scope || o.NoScope
-				}
-			}
-		}
-		if !served && off != "" {
-			return &UnservedError{Stream: name, Reason: off, Scope: scope}
+		if err := readNowhere(name, all); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// lacking is what a source's key lacks.
-func lacking[S status.Outcomer](c *config.Config, s *status.SourceOutcome[S], needed map[string][]string) error {
-	var streams []syncer.AskedStream
-	for _, st := range s.Streams {
-		o := st.Outcome()
-		streams = append(streams, syncer.AskedStream{Name: o.Stream, Off: o.Off != "" && !o.OrderingOff, NoScope: o.NoScope})
+// readNowhere is the error of a stream that is off wherever there is one.
+func readNowhere(name string, all []status.StreamOutcome) error {
+	off, code := "", exit.Usage
+	for _, o := range all {
+		if o.Stream != name {
+			continue
+		}
+		if o.Off == "" || o.OrderingOff {
+			return nil
+		}
+		off = cmp.Or(off, o.Off)
+		if o.NoScope {
+			code = exit.API
+		}
 	}
-	i := slices.IndexFunc(c.Sources, func(configured config.Source) bool { return configured.Name == s.Source })
-	if i < 0 {
+	if off == "" {
 		return nil
 	}
-	return credentials.Lacking(&c.Sources[i], streams, needed)
+	return &exit.Error{Err: errors.New("stream " + name + " is off: " + off), Code: code}
 }

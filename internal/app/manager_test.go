@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/internal/servicemanager"
 	"github.com/larder-sync/larder/internal/test/polling"
 )
 
@@ -117,8 +116,8 @@ func TestServiceManager(t *testing.T) {
 
 // Who cannot say how it is, is not alive; and nobody beats where nobody watches.
 func TestWatchdogOfOneThatHangs(t *testing.T) {
-	m := &servicemanager.Manager{Log: slog.New(slog.DiscardHandler)}
-	m.Watched(t.Context(), func() { t.Error("there is no watchdog") })
+	m := &manager{log: slog.New(slog.DiscardHandler)}
+	m.watched(t.Context(), func() { t.Error("there is no watchdog") })
 
 	told := listenAsManager(t)
 	t.Setenv("WATCHDOG_USEC", "2000")
@@ -127,7 +126,7 @@ func TestWatchdogOfOneThatHangs(t *testing.T) {
 	hangs, goesOn, ended := make(chan bool), make(chan bool), make(chan bool)
 	go func() {
 		defer close(ended)
-		m.Watched(ctx, func() { hangs <- true; <-goesOn })
+		m.watched(ctx, func() { hangs <- true; <-goesOn })
 	}()
 	<-hangs
 	select {

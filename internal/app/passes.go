@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
@@ -24,7 +20,7 @@ import (
 // long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
-// a source or stream, and rows in quarantine, are a *PassError.
+// a source or stream, and rows in quarantine, are an error.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (report syncer.Report, err error) {
 	err = a.run(ctx, task{sel: sel, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.RunOnce(ctx, sel, onProgress)
@@ -34,7 +30,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 }
 
 // Verify compares the mirror with the API; found and progress may be nil. A difference, what
-// could not be compared, and rows in quarantine, are a *PassError.
+// could not be compared, and rows in quarantine, are an error.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (report verify.Report, err error) {
 	err = a.run(ctx, task{sel: sel, existing: true, reads: true, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
 		report, err = p.Verify(ctx, sel, found, progress)
@@ -60,7 +56,7 @@ func judged[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[
 }
 
 // Reconcile compares days of the mirror with the service's totals; progress may be nil. A drift,
-// and what could not be compared, is a *PassError.
+// and what could not be compared, is an error.
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
 	t := task{sel: syncer.Selection{Sources: r.Sources}, existing: true, wait: wait}
 	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
@@ -70,17 +66,17 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 	if err != nil {
 		return report, err
 	}
-	e := &PassError{}
+	w := &wrong{}
 	if n := report.Drift(); n > 0 {
-		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
+		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := report.Unproven(); n > 0 {
-		e.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
+		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
 	}
 	for i := range report.Sources {
-		e.source(report.Sources[i].Source, "", report.Sources[i].Err)
+		w.source(report.Sources[i].Source, "", report.Sources[i].Err)
 	}
-	return report, e.orNil()
+	return report, w.err()
 }
 
 // Forget erases what the warehouse holds of a person who ordered online.
@@ -105,7 +101,7 @@ type task struct {
 }
 
 // run calls f with who makes a pass. The context ends when the warehouse has gone.
-func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) (err error) {
+func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) error {
 	if err := a.checkSelection(t.sel); err != nil {
 		return err
 	}
@@ -121,32 +117,27 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	if a.Served(ctx) {
 		return f(ctx, a.Daemon())
 	}
-	l := &lifecycle.Cleanups{Log: a.Log}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	w, err := a.Reach(ctx, l)
-	if err != nil {
-		return err
-	}
-	sink, err := a.OpenSink(ctx, l, w, prometheus.NewRegistry())
-	if err != nil {
-		return err
-	}
-	begin := sink.Migrate
+	return a.withWarehouse(ctx, func(o opened) error { return a.runAlone(ctx, o, t, sources, f) })
+}
+
+// runAlone calls f with a syncer of this process.
+func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.Source, f func(context.Context, control.Passer) error) error {
+	begin := o.sink.Migrate
 	if t.reads {
-		begin = sink.CheckSchema
+		begin = o.sink.CheckSchema
 	}
-	if err := a.Await(ctx, begin, t.wait, a.TellDown); err != nil {
+	if err := a.Await(ctx, begin, t.wait, a.LogDown); err != nil {
 		return err
 	}
-	damages := a.Damages(w)
+	damages := a.Damages(o.route)
 	if !t.reads {
-		if err := damages.Settle(ctx, sink); err != nil {
+		if err := damages.Settle(ctx, o.sink); err != nil {
 			return exit.WarehouseError(err)
 		}
 	}
-	damages.Tell()
+	damages.Log()
 	down := &warehouse.Outage{}
-	y, err := a.newSyncer(l, sources, sink, nil, func() status.Warehouse {
+	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
 		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
 	})
 	if err != nil {
@@ -154,7 +145,7 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { a.GiveUp(ctx, w, sink, t.wait, down, cancel) })
+	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, t.wait, down, cancel) })
 	defer func() { cancel(nil); watching.Wait() }()
 	return f(ctx, passes{y, damages})
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 )
 
@@ -35,14 +34,14 @@ type reloader struct {
 	daemon *Daemon
 	log    *slog.Logger
 
-	changes   chan struct{} // of the file
 	outcomes  *prometheus.CounterVec
 	good      prometheus.Gauge
 	succeeded prometheus.Gauge
 
+	tried config.Digest // of the file, when it was last read
+
 	mu      sync.Mutex
-	tried   config.Digest // of the file, when it was last read
-	problem string        // why the last one was refused; empty: it was not
+	problem string // why the last one was refused; empty: it was not
 }
 
 const (
@@ -52,7 +51,7 @@ const (
 
 func newReloader(d *Daemon, r Reload) *reloader {
 	l := &reloader{
-		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest, changes: make(chan struct{}, 1),
+		Reload: r, daemon: d, log: d.app.Log, tried: d.app.Config.Digest,
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_config_reloads_total", Help: "Times that the configuration was read anew, by result: success, or refused.",
 		}, []string{"result"}),
@@ -73,32 +72,29 @@ func newReloader(d *Daemon, r Reload) *reloader {
 
 // run reloads until ctx ends.
 func (r *reloader) run(ctx context.Context) {
+	watch, look := config.Watch{File: r.daemon.app.Config.File}, time.NewTicker(config.WatchEvery)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.Hangup:
 			r.reload("SIGHUP")
-		case <-r.changes:
-			if config.DigestOf(r.daemon.app.Config.File) != r.known() { // else SIGHUP was faster
+		case <-look.C:
+			if watch.File != "" && watch.Changed(r.tried) {
 				r.reload("the file has changed")
 			}
 		}
 	}
 }
 
-// watch notices changes of the file until ctx ends.
-func (r *reloader) watch(ctx context.Context) {
-	if file := r.daemon.app.Config.File; file != "" {
-		config.Watch(ctx, file, r.known, r.changes)
-	}
-}
-
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	defer r.daemon.manager.Reloads()()
-	r.know()
-	err := r.daemon.reconfigure(r.request(), reason, r.Level)
+	defer r.daemon.manager.reloads()()
+	q := r.Request // for the file that is in use, or for one that is looked for as at the start
+	q.File = cmp.Or(r.daemon.app.Config.File, q.File)
+	r.tried = config.DigestOf(r.daemon.app.Config.File)
+	err := r.daemon.reconfigure(q, reason, r.Level)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -113,29 +109,6 @@ func (r *reloader) reload(reason string) {
 	r.good.Set(1)
 	r.succeeded.SetToCurrentTime()
 	r.outcomes.WithLabelValues(reloadDone).Inc()
-}
-
-// know notes the file as it is about to be read.
-func (r *reloader) know() {
-	digest := config.DigestOf(r.daemon.app.Config.File)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tried = digest
-}
-
-func (r *reloader) known() config.Digest {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tried
-}
-
-// request asks for the file that is in use, or looks for one as at the start.
-func (r *reloader) request() config.Request {
-	q := r.Request
-	if file := r.daemon.app.Config.File; file != "" {
-		q.File = file
-	}
-	return q
 }
 
 // refusal says why the last configuration was refused, empty when it was not.
@@ -155,19 +128,22 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	if err != nil {
 		return err
 	}
-	before := d.inForce()
-	after := &App{Opener: warehouse.Opener{Config: before.cfg.WithReloaded(next), Log: d.app.Log, FindMemory: d.app.FindMemory}, version: d.app.version, api: d.app.api}
-	sources, err := after.sources(before.kept)
+	d.mu.Lock()
+	before := d.current // what was reloaded since the start is in it
+	d.mu.Unlock()
+	after := *d.app
+	after.Config = before.Config.WithReloaded(next)
+	sources, err := after.sources(before.keys)
 	if err != nil {
 		return err
 	}
 	log := d.app.Log.With("reason", reason)
-	if err := d.apply(log, after, sources); err != nil {
+	if err := d.apply(log, &after, sources); err != nil {
 		return err
 	}
-	d.tellRest(log, before.cfg, next)
-	if level != nil && next.Log.Level != before.cfg.Log.Level {
-		log.Info("level of the log", "from", before.cfg.Log.Level, "to", next.Log.Level)
+	d.logRest(log, before.Config, next)
+	if level != nil && next.Log.Level != before.Config.Log.Level {
+		log.Info("level of the log", "from", before.Config.Log.Level, "to", next.Log.Level)
 		return level.UnmarshalText([]byte(next.Log.Level))
 	}
 	return nil
@@ -181,7 +157,7 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	applied := syncer.Applied{}
 	if d.syncer != nil {
 		var err error
-		if applied, err = d.syncer.Apply(sources, a.schedule()); err != nil {
+		if applied, err = d.syncer.Apply(sources, syncer.Schedule(a.Config.Schedule)); err != nil {
 			return err
 		}
 	}
@@ -197,8 +173,8 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	return nil
 }
 
-// tellRest logs what waits for the next start, and warnings that are new.
-func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
+// logRest logs what waits for the next start, and warnings that are new.
+func (d *Daemon) logRest(log *slog.Logger, before, next *config.Config) {
 	for _, w := range next.Warnings {
 		if !slices.Contains(before.Warnings, w) {
 			log.Warn("configuration: " + w)
@@ -213,23 +189,6 @@ func (d *Daemon) tellRest(log *slog.Logger, before, next *config.Config) {
 	if waiting := d.app.Config.AtNextStart(next); len(waiting) > 0 {
 		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
 	}
-}
-
-// force is the configuration that is in use: that of the start, with what has been
-// reloaded since.
-type force struct {
-	cfg  *config.Config
-	kept map[string]credentials.Kept
-}
-
-func (d *Daemon) inForce() force {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f := force{cfg: d.current.Config, kept: map[string]credentials.Kept{}}
-	for i := range d.sources {
-		f.kept[d.sources[i].Name] = credentials.Kept{Config: &f.cfg.Sources[i], Source: d.sources[i], Keys: d.current.keys[d.sources[i].Name]}
-	}
-	return f
 }
 
 // inOneLine is all problems of a configuration in one line.

@@ -109,7 +109,7 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	if first() != "svc_live_secret_a" || s.d.sources[1].Key() != first() || s.d.sources[2].Key() != "svc_live_secret_c" {
 		t.Error("the keys are not those of the sources")
 	}
-	if got := s.d.current.schedule().Incremental; got != "@every 1m" || s.d.app.schedule().Incremental != "@every 30s" {
+	if got := s.d.current.Config.Schedule.Incremental; got != "@every 1m" || s.d.app.Config.Schedule.Incremental != "@every 30s" {
 		t.Errorf("schedule = %s", got)
 	}
 	if s.r.Level.Level() != slog.LevelDebug {
@@ -134,7 +134,7 @@ func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {
 		s := newStage(t, sourcesOf("a")+"  - {name: b, base_url: 'https://host/v1', key_file: b, webhook: {secret_file: c}}\nwebhooks: {listen: '127.0.0.1:0'}\n")
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go s.d.lookAtKeys(ctx)
+		go s.d.rereadKeys(ctx)
 		for _, c := range []struct{ file, want string }{
 			{"a", "source a: key_file: file "}, {"c", "source b: webhook.secret_file: file "},
 		} {
@@ -142,7 +142,7 @@ func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {
 				t.Errorf("warnings = %q", w)
 			}
 			s.put(c.file, "API_KEY=svc_live_secret_new")
-			time.Sleep(2 * credentials.KeyLook)
+			time.Sleep(2 * credentials.KeyInterval)
 			w := s.d.Status().Warnings
 			if len(w) != 1 || !strings.HasPrefix(w[0], c.want) || !strings.Contains(w[0], "/"+c.file+" begins with a name and =") || strings.Contains(w[0], "secret_new") {
 				t.Errorf("warnings = %q", w)
@@ -151,7 +151,7 @@ func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {
 				t.Errorf("the key in use is %q", key)
 			}
 			s.put(c.file, "svc_live_secret_"+c.file)
-			time.Sleep(2 * credentials.KeyLook)
+			time.Sleep(2 * credentials.KeyInterval)
 		}
 		if w := s.d.Status().Warnings; len(w) != 0 {
 			t.Errorf("warnings = %q", w)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -84,7 +85,7 @@ func TestRemoteWarehouse(t *testing.T) {
 		t.Errorf("stored status = %+v, %v", s, err)
 	}
 	var lines []string
-	if err := w.app.Check(t.Context(), func(f check.Finding) { lines = append(lines, f.Mark()+" "+f.Text) }); err != nil {
+	if err := w.app.Checker().Run(t.Context(), func(f check.Finding) { lines = append(lines, f.Mark+" "+f.Text) }); err != nil {
 		t.Errorf("check: %v", err)
 	}
 	if all := strings.Join(lines, "\n"); !strings.Contains(all, "tables are in place") || strings.Contains(all, "✗") {
@@ -148,6 +149,33 @@ func until(t *testing.T, d *Daemon, code int, words string) {
 	}) {
 		t.Fatalf("/readyz: want %d with %q, last %d:\n%s", code, words, got, body)
 	}
+}
+
+// Before there is a syncer the warehouse is the reason, and nothing else that is wrong beside it.
+func TestReadyzWithoutASyncer(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Seed: 8, Orders: 20, Days: 2, NoLimits: true})
+	w.use(t, &remote{url: "http://127.0.0.1:1"})
+	d, err := w.app.Open(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.reloader = &reloader{problem: "The changed configuration is refused."}
+	served := make(chan error, 1)
+	go func() { served <- d.page.Serve() }()
+	defer func() {
+		if err := errors.Join(d.life.Close(), <-served); err != nil {
+			t.Error(err)
+		}
+	}()
+	ready := func(want string) {
+		t.Helper()
+		if code, body := polling.Fetch(t, d.page.URL()+"/readyz"); code != http.StatusServiceUnavailable || body != "not ready\n- "+want+"\n" {
+			t.Errorf("/readyz: %d %s\nwant %s", code, body, want)
+		}
+	}
+	ready("The warehouse is being opened.")
+	d.whenDown(errors.New("connection refused"))
+	ready("Waiting for the warehouse: connection refused")
 }
 
 func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {

@@ -22,20 +22,27 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 	if err := a.Existing(ctx); err != nil {
 		return err
 	}
-	return a.withSink(ctx, func(sink *clickhouse.Sink) error {
-		err := sink.Query(ctx, sql, format, out)
+	return a.withWarehouse(ctx, func(o opened) error {
+		err := o.sink.Query(ctx, sql, format, out)
 		if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
 			return context.Cause(ctx)
 		}
-		if refused, ok := errors.AsType[*connection.StatementError](err); ok && refused.UnknownTable() && errors.Is(sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
+		if refused, ok := errors.AsType[*connection.StatementError](err); ok && refused.UnknownTable() && errors.Is(o.sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
 			return exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
 		}
 		return a.answered(err)
 	})
 }
 
-// withSink has f use the warehouse.
-func (a *App) withSink(ctx context.Context, f func(*clickhouse.Sink) error) (err error) {
+// opened is a warehouse that is open.
+type opened struct {
+	life  *lifecycle.Cleanups // ends it
+	route *warehouse.Route
+	sink  *clickhouse.Sink
+}
+
+// withWarehouse has f use the warehouse.
+func (a *App) withWarehouse(ctx context.Context, f func(opened) error) (err error) {
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	w, err := a.Reach(ctx, l)
@@ -46,7 +53,7 @@ func (a *App) withSink(ctx context.Context, f func(*clickhouse.Sink) error) (err
 	if err != nil {
 		return err
 	}
-	return f(sink)
+	return f(opened{l, w, sink})
 }
 
 // answered adds to what the warehouse says about a query what to do next.
@@ -72,7 +79,7 @@ func (a *App) MigrationText(out io.Writer) error {
 
 // Migrate brings the warehouse's schema up to date.
 func (a *App) Migrate(ctx context.Context) error {
-	return a.withSink(ctx, func(sink *clickhouse.Sink) error {
-		return a.Migrated(ctx, sink, warehouse.ReachWait, a.TellDown)
+	return a.withWarehouse(ctx, func(o opened) error {
+		return a.Await(ctx, o.sink.Migrate, warehouse.ReachWait, a.LogDown)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -18,29 +17,19 @@ import (
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s status.Status, err error) {
-	if err := a.Existing(ctx); err != nil {
-		if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
-			return replaced.Status, nil
+	if err = a.Existing(ctx); err == nil {
+		if s, err = a.DaemonStatus(ctx); err == nil {
+			return s, nil
 		}
-		return s, err
+		err = a.withWarehouse(ctx, func(o opened) (err error) {
+			s, err = a.storedStatus(ctx, o)
+			return err
+		})
 	}
-	l := &lifecycle.Cleanups{Log: a.Log}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	ask := a.Page().Status
-	if a.Config.Warehouse.DSN.Embedded() {
-		ask = a.Daemon().Status
-	}
-	if s, err := ask(ctx); err == nil {
-		return s, nil
-	}
-	w, err := a.Reach(ctx, l)
 	if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
 		return replaced.Status, nil
 	}
-	if err != nil {
-		return s, err
-	}
-	return a.storedStatus(ctx, l, w)
+	return s, err
 }
 
 // Ready asks the daemon whether it is ready, as a probe of a container does; the error
@@ -51,7 +40,7 @@ func (a *App) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	res, err := a.Page().Get(ctx, "/readyz")
+	res, err := a.GetPage(ctx, "/readyz")
 	if err != nil {
 		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
 	}

@@ -9,25 +9,20 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // storedStatus is what the warehouse knows of the sources: the status of a daemon
 // that is not running. Rows are then the live rows of the restaurant.
-func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *warehouse.Route) (status.Status, error) {
-	s := status.Status{Now: time.Now(), Problems: a.Damages(w).Problems()}
+func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error) {
+	damages, sink := a.Damages(o.route), o.sink
+	s := status.Status{Now: time.Now(), Problems: damages.Problems()}
 	s.Damaged = len(s.Problems) > 0
-	sink, err := a.OpenSink(ctx, l, w, nil)
-	if err != nil {
-		return s, err
-	}
 	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
 		return s, exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err))
 	} else if err != nil {
@@ -49,7 +44,7 @@ func (a *App) storedStatus(ctx context.Context, l *lifecycle.Cleanups, w *wareho
 		}
 		s.Sources = append(s.Sources, src)
 	}
-	status.Warehouse{Damaged: a.Damages(w).Streams()}.Mark(&s)
+	status.Warehouse{Damaged: damages.Streams()}.Mark(&s)
 	return s, nil
 }
 
@@ -73,23 +68,19 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		src.Detail = "Never mirrored: larder sync or larder run begins."
 		return src
 	}
-	streams, err := syncer.Scopes()
-	if err != nil { // the program's own tables are broken: nothing to show them with
-		return src
-	}
-	for _, def := range streams {
-		st := status.StreamStatus{Name: def.Stream, State: status.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[def.Stream])}
+	for _, stream := range registry.Names() {
+		st := status.StreamStatus{Name: stream, State: status.StateStopped, Lag: -1, Rows: new(uint64), Quarantined: len(state.Quarantined[stream])}
 		for _, c := range counts {
-			if c.Stream == def.Stream && c.Business == state.Business {
+			if c.Stream == stream && c.Business == state.Business {
 				*st.Rows = c.Rows
 			}
 		}
 		for _, known := range state.Statuses {
-			if known.Stream == def.Stream && !served(known.State) {
+			if known.Stream == stream && !served(known.State) {
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
-		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != def.Stream })
+		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != stream })
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}
@@ -120,7 +111,7 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 	return !followed
 }
 
-// served is true of the states that only a daemon can keep a stream in.
+// served reports whether only a daemon can keep a stream in a state.
 func served(state string) bool {
 	return state == status.StateRunning || state == status.StateBackfill || state == status.StateStarting
 }

@@ -54,15 +54,11 @@ func (d *Daemon) deliver(ctx context.Context, source string, order []byte) (webh
 	if err != nil {
 		return "", err
 	}
-	switch what {
-	case list.DeliveredSame:
-		return webhooks.Repeated, nil
-	case list.DeliveredOlder:
-		return webhooks.Older, nil
-	case list.DeliveredLeftOut:
-		return webhooks.LeftOut, nil
-	case list.DeliveredBad:
-		return webhooks.Bad, nil
-	}
-	return webhooks.Stored, nil
+	return outcomes[what], nil
+}
+
+// outcomes are the names that metrics have for what became of an event.
+var outcomes = map[list.Delivered]webhooks.Outcome{
+	list.DeliveredStored: webhooks.Stored, list.DeliveredSame: webhooks.Repeated, list.DeliveredOlder: webhooks.Older,
+	list.DeliveredLeftOut: webhooks.LeftOut, list.DeliveredBad: webhooks.Bad,
 }

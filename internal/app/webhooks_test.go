@@ -150,7 +150,7 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	}
 	said := func() string {
 		var found []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
 			found = append(found, f.Text+" "+f.Advice)
 		}
 		return strings.Join(found, "\n")
@@ -218,8 +218,8 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 	} {
 		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.Config.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string
-		for _, f := range w.app.checker().CheckSources(t.Context()) {
-			if !f.OK {
+		for _, f := range w.app.Checker().CheckSources(t.Context()) {
+			if f.Code != 0 {
 				wrong = append(wrong, f.Text)
 			}
 		}
@@ -241,11 +241,11 @@ func TestCheckBeforeWebhooksAreTaken(t *testing.T) {
 	if err := w.UpdateKey(w.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.WebhookURL = "http://127.0.0.1:1/webhooks/r0" }); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range w.app.checker().CheckSources(t.Context()) {
-		if !f.OK {
+	for _, f := range w.app.Checker().CheckSources(t.Context()) {
+		if f.Code != 0 {
 			t.Errorf("%s %s", f.Text, f.Advice)
 		}
-		if f.Warning && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
+		if f.Mark == "!" && !strings.Contains(f.Text, "nobody listens at webhooks.listen (127.0.0.1:1) yet") {
 			t.Error(f.Text)
 		}
 	}

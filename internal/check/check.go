@@ -29,43 +29,23 @@ import (
 
 // Finding is one line of a check.
 type Finding struct {
-	OK     bool
+	Mark   string // ✓, ✗, or ! for what is no failure and is to be looked at
 	Text   string
 	Advice string // what to do; empty when there is nothing
-	Code   int    // when not OK
-
-	Warning bool
-}
-
-// Mark is ✓, ✗, or ! for what is no failure and is to be looked at.
-func (f Finding) Mark() string {
-	if f.Warning {
-		return "!"
-	}
-	if f.OK {
-		return "✓"
-	}
-	return "✗"
+	Code   int    // of a failure
 }
 
 func good(format string, args ...any) Finding {
-	return Finding{OK: true, Text: fmt.Sprintf(format, args...)}
+	return Finding{Mark: "✓", Text: fmt.Sprintf(format, args...)}
+}
+
+func warn(advice, format string, args ...any) Finding {
+	return Finding{Mark: "!", Text: fmt.Sprintf(format, args...), Advice: advice}
 }
 
 func bad(code int, advice, format string, args ...any) Finding {
-	return Finding{Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
+	return Finding{Mark: "✗", Text: fmt.Sprintf(format, args...), Advice: advice, Code: code}
 }
-
-// Error means that a check failed; its lines have been printed.
-type Error struct{ Code int }
-
-func (e *Error) Error() string { return "a check failed" }
-
-// ExitCode is the worst of the findings.
-func (e *Error) ExitCode() int { return e.Code }
-
-// Printed says that its lines have been printed.
-func (e *Error) Printed() {}
 
 // Checker makes the findings of one check.
 type Checker struct {
@@ -74,18 +54,16 @@ type Checker struct {
 	Sources   credentials.Reader
 }
 
-// Run tries everything that `larder run` needs and tells each finding. It
-// returns a *Error when one is bad.
-func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
+// Run tries everything that `larder run` needs and reports each finding. It
+// returns an error of its exit code when one is bad.
+func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	code := exit.Done
 	each := func(f Finding) {
-		if ctx.Err() != nil { // what was cut short tells nothing
+		if ctx.Err() != nil { // what was cut short is no finding
 			return
 		}
-		tell(f)
-		if !f.OK {
-			code = max(code, f.Code)
-		}
+		report(f)
+		code = max(code, f.Code)
 	}
 	c.checkConfiguration(each)
 	for _, f := range c.CheckSources(ctx) {
@@ -100,96 +78,89 @@ func (c Checker) Run(ctx context.Context, tell func(Finding)) error {
 		return context.Cause(ctx)
 	}
 	if code != exit.Done {
-		return &Error{Code: code}
+		return &exit.Error{Err: errors.New("a check failed"), Code: code, Printed: true}
 	}
 	return nil
 }
 
-func (c Checker) checkConfiguration(tell func(Finding)) {
+func (c Checker) checkConfiguration(report func(Finding)) {
 	file := c.Warehouse.Config.File
 	if file == "" {
 		file = "environment and flags"
 	}
-	tell(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
+	report(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
 	for _, w := range c.Warehouse.Config.Warnings {
-		tell(Finding{OK: true, Warning: true, Text: "configuration: " + w})
+		report(warn("", "configuration: %s", w))
 	}
 	for _, e := range c.Warehouse.Config.Exposed() {
-		tell(Finding{OK: true, Warning: true, Text: "configuration, but unwise: " + e.String(), Advice: e.Mend})
+		report(warn(e.Mend, "configuration, but unwise: %s", e))
 	}
 }
 
 // checksAtOnce bounds the keys that are asked about at the same time.
 const checksAtOnce = 8
 
-// checkedKey is what was found about a source's key.
-type checkedKey struct {
-	found   []Finding
-	me      *types.Me // nil when no key of the source works
-	webhook []Finding // of its webhooks
-}
-
 // CheckSources asks about every key, some at a time, and answers in order.
 func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
-	checked := make([]checkedKey, len(c.Warehouse.Config.Sources))
+	sources := c.Warehouse.Config.Sources
+	found := make([][]Finding, len(sources))
 	var asking errgroup.Group
 	asking.SetLimit(checksAtOnce)
-	for i := range c.Warehouse.Config.Sources {
+	for i := range sources {
 		asking.Go(func() error {
-			checked[i] = c.checkSource(ctx, &c.Warehouse.Config.Sources[i])
+			found[i] = c.checkSource(ctx, &sources[i])
 			return nil
 		})
 	}
 	_ = asking.Wait() // none of them returns an error
-	for i, one := range checked {
-		all = append(all, one.found...)
-		if one.me == nil {
-			continue
+	for i := range sources {
+		for _, f := range found[i] {
+			f.Text = "source " + sources[i].Name + ": " + f.Text
+			all = append(all, f)
 		}
-		all = append(all, KeyFindings(&c.Warehouse.Config.Sources[i], *one.me)...)
-		all = append(all, one.webhook...)
 	}
 	return all
 }
 
 // checkSource asks with a source's key, and with the next one where that is refused: in
 // the middle of a rotation either may be the one that works.
-func (c Checker) checkSource(ctx context.Context, s *config.Source) (of checkedKey) {
+func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Finding) {
 	key, err := s.ReadKey()
 	if err != nil {
-		return checkedKey{found: []Finding{bad(exit.Usage, "", "source %s: %v", s.Name, err)}}
+		return []Finding{bad(exit.Usage, "", "%v", err)}
 	}
 	next, err := s.ReadNextKey()
 	if err != nil {
-		of.found = append(of.found, bad(exit.Usage, "Correct or remove next_key_file.", "source %s: next key: %v", s.Name, err))
+		found = append(found, bad(exit.Usage, "Correct or remove next_key_file.", "next key: %v", err))
 	}
-	of.found = append(of.found, c.checkSecrets(s)...)
+	found = append(found, c.checkSecrets(s)...)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	var proxy string
-	if of.me, proxy, err = c.askMe(ctx, s, key); api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if me, _, failed := c.askMe(ctx, s, next); failed == nil {
-			of.me, err, key = me, nil, next
-			of.found = append(of.found, Finding{OK: true, Warning: true, Advice: "Put it in key_file's place.",
-				Text: fmt.Sprintf("source %s: the API refuses the key (401); the next key works", s.Name)})
+	me, proxy, err := c.fetchMe(ctx, s, key)
+	if api.IsUnauthorized(err) && next != (config.Secret{}) {
+		if other, _, failed := c.fetchMe(ctx, s, next); failed == nil {
+			me, err, key = other, nil, next
+			found = append(found, warn("Put it in key_file's place.", "the API refuses the key (401); the next key works"))
 		}
 	}
 	if err != nil {
-		of.found = append(of.found, refusal(s, err, proxy))
-		return of
+		return append(found, refusal(s, err, proxy))
 	}
 	if proxy != "" {
-		of.found = append(of.found, good("source %s: through the proxy %s", s.Name, proxy))
+		found = append(found, good("through the proxy %s", proxy))
 	}
-	of.webhook = c.checkWebhook(ctx, s, key, of.me)
-	return of
+	found = append(found, KeyFindings(s, *me)...)
+	if s.Webhook.SecretFile != "" && c.Warehouse.Config.Webhooks.Listen != "" { // else the configuration's warnings say what is missing
+		found = append(found, c.checkWebhook(ctx, s, key, me))
+	}
+	return found
 }
 
 // checkSecrets finds what is wrong with the secrets that a source has beside its keys.
 func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	wrong := func(setting string, err error) {
 		if err != nil {
-			found = append(found, bad(exit.Usage, "", "source %s: %v", s.Name, &config.SecretError{Setting: setting, Err: err}))
+			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
 		}
 	}
 	if s.Webhook.SecretFile != "" {
@@ -213,8 +184,8 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	return found
 }
 
-// askMe asks what the API says of a key, through the proxy that is returned, empty for none.
-func (c Checker) askMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
+// fetchMe asks what the API says of a key, through the proxy that is returned, empty for none.
+func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
 	client, err := c.clientFor(s, key)
 	if err != nil {
 		return nil, "", exit.UsageError(err)
@@ -237,48 +208,43 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 func refusal(s *config.Source, err error, proxy string) Finding {
 	switch {
 	case exit.Code(err) == exit.Usage: // it was not asked
-		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+		return bad(exit.Usage, "", "%v", err)
 	case api.IsUnauthorized(err):
-		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "source %s: the API refuses the key (401)", s.Name)
+		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "the API refuses the key (401)")
 	case api.IsKeyDisabled(err):
-		return bad(exit.API, "Ask the restaurant to enable it.", "source %s: the restaurant has disabled the key", s.Name)
+		return bad(exit.API, "Ask the restaurant to enable it.", "the restaurant has disabled the key")
 	case api.IsNoEndpoint(err):
-		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "source %s: %s is not the API", s.Name, s.BaseURL)
+		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "%s is not the API", s.BaseURL)
 	case api.IsRateLimited(err):
-		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "%v", err)
 	case api.IsProxyLogin(err): // it names what to do
-		return bad(exit.Usage, "", "source %s: %v", s.Name, err)
+		return bad(exit.Usage, "", "%v", err)
 	case proxy != "":
-		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "%v", err)
 	default:
-		return bad(exit.Problem, "Check base_url and the network.", "source %s: %v", s.Name, err)
+		return bad(exit.Problem, "Check base_url and the network.", "%v", err)
 	}
 }
 
 // KeyFindings says what a good key may do.
 func KeyFindings(s *config.Source, me types.Me) []Finding {
-	all := []Finding{good("source %s: %s, %s key %q, %s a minute (%s for totals, %s for the restaurant)", s.Name,
+	all := []Finding{good("%s, %s key %q, %s a minute (%s for totals, %s for the restaurant)",
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
-	needed, err := credentials.NeededScopes()
-	if err != nil {
-		return append(all, bad(exit.Problem, "", "source %s: %v", s.Name, err))
-	}
-	streams := credentials.StreamsOf(s, me.Scopes, needed)
-	on, off := credentials.OnAndLacking(streams, needed)
-	switch err := credentials.Lacking(s, streams, needed); {
+	on, off, err := credentials.Lacking(s, credentials.StreamsOf(s, me.Scopes))
+	switch {
 	case err != nil && len(s.Streams) > 0:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "source %s: %v", s.Name, err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
 	case err != nil:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "source %s: %v", s.Name, err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "%v", err))
 	case len(off) > 0:
-		all = append(all, good("source %s: streams on: %s; off for lack of scope: %s", s.Name, strings.Join(on, ", "), strings.Join(off, ", ")))
+		all = append(all, good("streams on: %s; off for lack of scope: %s", strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:
-		all = append(all, good("source %s: streams on: %s", s.Name, strings.Join(on, ", ")))
+		all = append(all, good("streams on: %s", strings.Join(on, ", ")))
 	}
 	for _, l := range s.Locations {
 		if !slices.Contains(me.LocationIDs, l) {
 			all = append(all, bad(exit.Usage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
-				"source %s: location %q is not among the key's active locations", s.Name, l))
+				"location %q is not among the key's active locations", l))
 		}
 	}
 	return all
@@ -286,85 +252,82 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 
 // checkWarehouse tries the warehouse. It is true when a process runs for the data folder
 // that was removed or replaced under it.
-func (c Checker) checkWarehouse(ctx context.Context, tell func(Finding)) (lost bool) {
+func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		c.CheckTables(ctx, tell)
+		c.CheckTables(ctx, report)
 		return false
 	}
-	if !c.checkEngine(tell) {
+	if !c.checkEngine(report) {
 		return false
 	}
 	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return true
 	}
 	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		tell(c.checkParent())
+		report(c.checkParent())
 		return false
 	}
-	c.checkBackup(tell)
-	c.CheckTables(ctx, tell)
+	c.checkBackup(report)
+	c.CheckTables(ctx, report)
 	return false
 }
 
 // checkBackup warns of a backup that was killed: what is left of it takes space.
-func (c Checker) checkBackup(tell func(Finding)) {
+func (c Checker) checkBackup(report func(Finding)) {
 	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
-	warn := func(advice, format string, args ...any) {
-		tell(Finding{OK: true, Warning: true, Advice: advice, Text: "warehouse: " + fmt.Sprintf(format, args...)})
-	}
 	switch left, err := backup.Left(dir); {
 	case err != nil:
-		warn("If another user has made it, remove it.", "no backup can be written: %v", err)
+		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
 	case left:
-		warn("The next larder backup removes it.", "a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir)
+		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
 	}
 }
 
 // checkEngine finds the embedded engine, and the memory for it.
-func (c Checker) checkEngine(tell func(Finding)) bool {
+func (c Checker) checkEngine(report func(Finding)) bool {
 	library, err := engine.FindLibrary()
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "engine: %v", err))
+		report(bad(exit.Warehouse, "", "engine: %v", err))
 		return false
 	}
-	tell(good("engine: %s", library))
+	report(good("engine: %s", library))
 	plan, err := c.Warehouse.Memory()
 	if err != nil {
-		tell(bad(exit.Usage, "", "%v", err))
+		report(bad(exit.Usage, "", "%v", err))
 		return false
 	}
-	tell(good("memory: the engine may use %s", plan))
+	report(good("memory: the engine may use %s", plan))
 	return true
 }
 
 // CheckTables opens the warehouse and looks at its tables.
-func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
+func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
 	defer func() {
 		if err := l.Close(); err != nil {
-			tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+			report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		}
 	}()
 	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return
 	}
 	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
 	if err != nil {
-		tell(bad(exit.Code(err), "", "warehouse: %v", err))
+		report(bad(exit.Code(err), "", "warehouse: %v", err))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	info, err := sink.Check(ctx)
 	if err = c.Warehouse.Unreachable(err); exit.Code(err) == exit.Warehouse {
-		tell(bad(exit.Warehouse, "", "%v", err))
+		report(bad(exit.Warehouse, "", "%v", err))
 		return
 	}
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
+		report(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
 		return
 	}
 	note := "tables are in place"
@@ -374,9 +337,9 @@ func (c Checker) CheckTables(ctx context.Context, tell func(Finding)) {
 	if c.Warehouse.Served(ctx) {
 		note += "; a daemon is running on it"
 	}
-	tell(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
+	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
 	if info.Migrated {
-		c.checkPersonal(ctx, sink, tell)
+		c.checkPersonal(ctx, sink, report)
 	}
 }
 
@@ -393,28 +356,27 @@ func (c Checker) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
-func (c Checker) checkPassword(tell func(Finding)) {
+func (c Checker) checkPassword(report func(Finding)) {
 	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
-		tell(bad(exit.Usage, "", "web.password_file: %v", err))
+		report(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
 }
 
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
-func (c Checker) checkPorts(ctx context.Context, tell func(Finding)) {
-	running := func() bool { _, err := c.Warehouse.Page().Status(ctx); return err == nil }
+func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
+	running := func() bool { _, err := c.Warehouse.DaemonStatus(ctx); return err == nil }
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		running = func() bool { return c.Warehouse.Served(ctx) }
 		if err := c.Warehouse.ReadersConfined(); err != nil {
-			tell(bad(exit.Usage, "", "%v", err))
+			report(bad(exit.Usage, "", "%v", err))
 		}
-		tellPort(ctx, tell, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
+		checkPort(ctx, report, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
 	}
-	tellPort(ctx, tell, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
-	tellPort(ctx, tell, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
+	checkPort(ctx, report, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
+	checkPort(ctx, report, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
 }
 
-func tellPort(ctx context.Context, tell func(Finding), what, option, address string, ours func() bool) {
+func checkPort(ctx context.Context, report func(Finding), what, option, address string, ours func() bool) {
 	if address == "" {
 		return
 	}
@@ -422,16 +384,16 @@ func tellPort(ctx context.Context, tell func(Finding), what, option, address str
 	switch {
 	case err == nil:
 		if err := l.Close(); err != nil {
-			tell(bad(exit.Problem, "", "%s: %v", what, err))
+			report(bad(exit.Problem, "", "%s: %v", what, err))
 			return
 		}
-		tell(good("%s: http://%s is free", what, address))
+		report(good("%s: http://%s is free", what, address))
 	case errors.Is(err, syscall.EADDRINUSE) && ours():
-		tell(good("%s: http://%s, a daemon is running", what, address))
+		report(good("%s: http://%s, a daemon is running", what, address))
 	case errors.Is(err, syscall.EADDRINUSE):
-		tell(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
+		report(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
 	default:
-		tell(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
+		report(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
 	}
 }
 

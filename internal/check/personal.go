@@ -11,22 +11,22 @@ import (
 
 // checkPersonal says of each source whose stored orders hold more of their customers than its
 // personal_data keeps that the daemon will erase that.
-func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(Finding)) {
+func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func(Finding)) {
 	businesses, err := sink.Businesses(ctx)
 	if err != nil {
-		tell(bad(exit.Warehouse, "", "warehouse: %v", err))
+		report(bad(exit.Warehouse, "", "warehouse: %v", err))
 		return
 	}
 	for i := range c.Warehouse.Config.Sources {
 		s := &c.Warehouse.Config.Sources[i]
 		policy, err := c.Sources.Policy(s)
 		if err != nil {
-			tell(bad(exit.Usage, "", "source %s: personal_data: %v", s.Name, err))
+			report(bad(exit.Usage, "", "source %s: personal_data: %v", s.Name, err))
 			continue
 		}
 		n, err := syncer.HoldingMore(ctx, sink, businesses[s.Name], s.Name, policy)
 		if err != nil {
-			tell(bad(exit.Warehouse, "", "source %s: personal_data: %v", s.Name, err))
+			report(bad(exit.Warehouse, "", "source %s: personal_data: %v", s.Name, err))
 			continue
 		}
 		if n > 0 {
@@ -34,10 +34,7 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, tell func(F
 			if !s.PersonalDataWritten {
 				advice = "Nobody has set personal_data. Set it to drop to have that erased, or to what it was."
 			}
-			tell(Finding{
-				OK: true, Warning: true, Advice: advice,
-				Text: "source " + s.Name + ": " + text.Counted(n, "stored order", "holds", "hold") + " more of the customer than personal_data: " + string(policy.Mode()) + " keeps",
-			})
+			report(warn(advice, "source %s: %s more of the customer than personal_data: %s keeps", s.Name, text.Counted(n, "stored order", "holds", "hold"), policy.Mode()))
 		}
 	}
 }

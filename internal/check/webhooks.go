@@ -17,19 +17,13 @@ import (
 
 // checkWebhook has the service send a ping to the webhook URL of a source's key, which the
 // daemon answers, and tells what came of it.
-func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *types.Me) []Finding {
-	if s.Webhook.SecretFile == "" || c.Warehouse.Config.Webhooks.Listen == "" {
-		return nil // the configuration's warnings say what is missing
-	}
-	warn := func(advice, format string, args ...any) []Finding {
-		return []Finding{{OK: true, Warning: true, Advice: advice, Text: fmt.Sprintf("source %s: ", s.Name) + fmt.Sprintf(format, args...)}}
-	}
+func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *types.Me) Finding {
 	if !slices.Contains(me.Scopes, types.ScopeOrders) {
 		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")
 	}
 	client, err := c.clientFor(s, key)
 	if err != nil {
-		return []Finding{bad(exit.Usage, "", "source %s: %v", s.Name, err)}
+		return bad(exit.Usage, "", "%v", err)
 	}
 	began := time.Now()
 	result, err := client.TestWebhook(ctx)
@@ -42,7 +36,7 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	case err != nil:
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
 	case result.OK:
-		return []Finding{c.arrived(ctx, s, began, took)}
+		return c.arrived(ctx, s, began, took)
 	}
 	said := fmt.Sprintf("the ping was not answered within %s", took)
 	if result.HTTPStatus != nil {
@@ -51,7 +45,7 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 	if !c.takesWebhooks(ctx) {
 		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.Config.Webhooks.Listen)
 	}
-	return []Finding{bad(exit.Problem, adviceOn(s, result.HTTPStatus), "source %s: %s", s.Name, said)}
+	return bad(exit.Problem, adviceOn(s, result.HTTPStatus), "%s", said)
 }
 
 const webhookPath = "/webhooks/"
@@ -71,23 +65,19 @@ func adviceOn(s *config.Source, status *int) string {
 // arrived judges a ping that was answered with success: by the daemon, whose status then has
 // it, or by somebody else who answers anything.
 func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
-	ask := c.Warehouse.Page().Status
-	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		ask = c.Warehouse.Daemon().Status
-	}
-	now, err := ask(ctx)
+	now, err := c.Warehouse.DaemonStatus(ctx)
 	i := slices.IndexFunc(now.Sources, func(c status.SourceStatus) bool { return c.Name == s.Name })
 	switch {
 	case err != nil || now.StartedAt.IsZero() || i < 0:
-		return Finding{OK: true, Warning: true, Text: fmt.Sprintf("source %s: a ping was answered well in %s, and no daemon can be asked here whether it took it", s.Name, took)}
+		return warn("", "a ping was answered well in %s, and no daemon can be asked here whether it took it", took)
 	case now.Sources[i].LastPing.Before(began):
 		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
-			"source %s: a ping was answered well, and did not come in here", s.Name)
+			"a ping was answered well, and did not come in here")
 	}
-	return good("source %s: a ping came in by webhook, signed rightly, %s after it was asked for", s.Name, took)
+	return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
 }
 
-// takesWebhooks is true when somebody listens where webhooks are taken.
+// takesWebhooks reports whether somebody listens where webhooks are taken.
 func (c Checker) takesWebhooks(ctx context.Context) bool {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.Config.Webhooks.Listen)
 	if err != nil {

@@ -30,9 +30,6 @@ const (
 	routeForget    = "/forget"    // syncer.ForgetRequest: message[syncer.ForgetReport]
 )
 
-// LostHeader comes with the page's status when the daemon has lost its data folder.
-const LostHeader = "Larder-Folder-Lost"
-
 // socketName is the daemon's socket in the data folder.
 const socketName = "control.sock"
 
@@ -97,18 +94,18 @@ func handler(snapshot func() status.Status, passer func(context.Context) (Passer
 			log.Debug("answer was not taken", "error", err)
 		}
 	})
-	mux.Handle("POST "+routeSync, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[syncer.Report])) (syncer.Report, error) {
-		return p.RunOnce(ctx, sel, func(s status.Status) { tell(message[syncer.Report]{Status: &s}) })
+	mux.Handle("POST "+routeSync, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, send func(message[syncer.Report])) (syncer.Report, error) {
+		return p.RunOnce(ctx, sel, func(s status.Status) { send(message[syncer.Report]{Status: &s}) })
 	}))
-	mux.Handle("POST "+routeVerify, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, tell func(message[verify.Report])) (verify.Report, error) {
+	mux.Handle("POST "+routeVerify, pass(passer, log, func(ctx context.Context, p Passer, sel syncer.Selection, send func(message[verify.Report])) (verify.Report, error) {
 		return p.Verify(ctx, sel,
-			func(f verify.Finding) { tell(message[verify.Report]{Finding: &f}) },
+			func(f verify.Finding) { send(message[verify.Report]{Finding: &f}) },
 			func(v verify.Progress) {
-				tell(message[verify.Report]{Status: &v.Status, Report: &v.Report})
+				send(message[verify.Report]{Status: &v.Status, Report: &v.Report})
 			})
 	}))
-	mux.Handle("POST "+routeReconcile, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ReconcileRequest, tell func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
-		return p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { tell(message[syncer.ReconcileReport]{Report: &so}) })
+	mux.Handle("POST "+routeReconcile, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ReconcileRequest, send func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
+		return p.Reconcile(ctx, r, func(so syncer.ReconcileReport) { send(message[syncer.ReconcileReport]{Report: &so}) })
 	}))
 	mux.Handle("POST "+routeForget, pass(passer, log, func(ctx context.Context, p Passer, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
 		return p.Forget(ctx, r)
@@ -117,7 +114,7 @@ func handler(snapshot func() status.Status, passer func(context.Context) (Passer
 }
 
 // pass answers a POST of what is asked by messages, one a line, as they come.
-func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.Logger, run func(ctx context.Context, p Passer, asked Asked, tell func(message[R])) (R, error)) http.Handler {
+func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.Logger, run func(ctx context.Context, p Passer, asked Asked, send func(message[R])) (R, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked Asked
 		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&asked); err != nil {
@@ -128,7 +125,7 @@ func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		encoder, flusher := json.NewEncoder(w), http.NewResponseController(w)
 		var mu sync.Mutex
-		tell := func(m message[R]) {
+		send := func(m message[R]) {
 			mu.Lock()
 			defer mu.Unlock()
 			err := encoder.Encode(m)
@@ -142,8 +139,8 @@ func pass[Asked, R any](passer func(context.Context) (Passer, error), log *slog.
 		var report R
 		p, err := passer(r.Context())
 		if err == nil {
-			report, err = run(r.Context(), p, asked, tell)
+			report, err = run(r.Context(), p, asked, send)
 		}
-		tell(message[R]{Report: &report, Done: err == nil, Failed: status.FailureOf(err)})
+		send(message[R]{Report: &report, Done: err == nil, Failed: status.FailureOf(err)})
 	})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// KeyLook is how often a key's file is looked at again at most.
-	KeyLook = 5 * time.Second
+	// KeyInterval is how often a key's file is read again at most.
+	KeyInterval = 5 * time.Second
 	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
 	// file may be on its way to be replaced.
 	missingGrace = time.Minute
@@ -33,13 +33,13 @@ type key struct {
 
 	mu           sync.Mutex
 	value        config.Secret
-	looked       time.Time
+	readAt       time.Time
 	missingSince time.Time // of a next_key_file; zero while it is there
 }
 
 // newKey reads the key once; its errors belong to the configuration.
 func newKey(setting, source, file string, read func() (config.Secret, error), log *slog.Logger) (*key, error) {
-	k := &key{setting: setting, source: source, file: file, read: read, log: log, looked: time.Now()}
+	k := &key{setting: setting, source: source, file: file, read: read, log: log, readAt: time.Now()}
 	v, err := read()
 	if err != nil {
 		return nil, err
@@ -52,14 +52,14 @@ func newKey(setting, source, file string, read func() (config.Secret, error), lo
 func (k *key) reveal() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.file != "" && time.Since(k.looked) >= KeyLook {
-		k.look()
+	if k.file != "" && time.Since(k.readAt) >= KeyInterval {
+		k.reread()
 	}
 	return k.value.Reveal()
 }
 
-func (k *key) look() {
-	k.looked = time.Now()
+func (k *key) reread() {
+	k.readAt = time.Now()
 	v, err := k.read()
 	if err != nil {
 		problem := fmt.Sprintf("%s: %v; the one before stays in use", k.setting, err)
@@ -69,9 +69,13 @@ func (k *key) look() {
 		return
 	}
 	k.problem.Store(nil)
-	if !v.IsZero() {
+	switch {
+	case !v.IsZero():
 		k.missingSince = time.Time{}
-	} else if k.withinGrace() {
+	case k.missingSince.IsZero():
+		k.missingSince = time.Now()
+		return
+	case time.Since(k.missingSince) < missingGrace:
 		return
 	}
 	if v.Reveal() == k.value.Reveal() {
@@ -79,12 +83,4 @@ func (k *key) look() {
 	}
 	k.value = v
 	k.log.Info(k.setting+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
-}
-
-// withinGrace is true while a next_key_file has been missing for less than missingGrace.
-func (k *key) withinGrace() bool {
-	if k.missingSince.IsZero() {
-		k.missingSince = time.Now()
-	}
-	return time.Since(k.missingSince) < missingGrace
 }

@@ -41,20 +41,20 @@ func TestRotatedKeyNeedsNoRestart(t *testing.T) {
 		}
 		put("second")
 		want("first") // it has just been looked at
-		time.Sleep(KeyLook)
+		time.Sleep(KeyInterval)
 		want("second")
 		put(" \n") // cut short by whoever writes it
-		time.Sleep(KeyLook)
+		time.Sleep(KeyInterval)
 		want("second")
-		time.Sleep(KeyLook)
+		time.Sleep(KeyInterval)
 		want("second")
 		put("third")
-		time.Sleep(KeyLook)
+		time.Sleep(KeyInterval)
 		want("third")
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(KeyLook)
+		time.Sleep(KeyInterval)
 		want("third")
 		if n := strings.Count(log.String(), "the one before stays in use"); n != 2 {
 			t.Errorf("%d warnings, want one for each trouble:\n%s", n, log.String())
@@ -91,7 +91,7 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 			if err := step.do(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(KeyLook)
+			time.Sleep(KeyInterval)
 			if got := k.reveal(); got != step.want {
 				t.Errorf("key = %q, want %q", got, step.want)
 			}
@@ -99,12 +99,12 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(KeyLook) {
+		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(KeyInterval) {
 			if got := k.reveal(); got != want {
 				t.Fatalf("within a minute the key = %q, want %q", got, want)
 			}
 		}
-		time.Sleep(2 * KeyLook)
+		time.Sleep(2 * KeyInterval)
 		if got := k.reveal(); got != "" {
 			t.Errorf("a minute after its file went the next key is %q", got)
 		}

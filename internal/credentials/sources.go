@@ -20,8 +20,13 @@ type Set struct {
 	Keys    map[string]Keys // by source
 }
 
-// Keys are the keys of a source and the secrets of its webhooks.
-type Keys struct{ keys, secrets []*key }
+// Keys are the keys of a source and the secrets of its webhooks, and the source as it was
+// configured and is served.
+type Keys struct {
+	configured    *config.Source
+	source        syncer.Source
+	keys, secrets []*key
+}
 
 // Secrets are the secrets of webhooks that are good now; none when the source takes none.
 func (k Keys) Secrets() (all []string) {
@@ -31,8 +36,8 @@ func (k Keys) Secrets() (all []string) {
 	return all
 }
 
-// Look reads the files anew, as a request or a webhook would.
-func (k Keys) Look() {
+// Reread reads the files anew, as a request or a webhook would.
+func (k Keys) Reread() {
 	for _, key := range slices.Concat(k.keys, k.secrets) {
 		key.reveal()
 	}
@@ -49,22 +54,14 @@ func (k Keys) Problems() (found []string) {
 	return found
 }
 
-// Kept is a source as it is configured and served.
-type Kept struct {
-	Config *config.Source
-	Source syncer.Source
-	Keys   Keys
-}
-
-// Read reads the keys of all sources, but leaves out those of kept sources whose keys are
-// where they were. Its errors name every key that cannot be read: they are the
-// configuration's.
-func (r Reader) Read(kept map[string]Kept) (Set, error) {
+// Read reads the keys of all sources, but not anew those that are where they were before. Its
+// errors name every key that cannot be read: they are the configuration's.
+func (r Reader) Read(before map[string]Keys) (Set, error) {
 	set := Set{Keys: map[string]Keys{}}
 	wrong := &config.Error{}
 	for i := range r.Config.Sources {
 		s := &r.Config.Sources[i]
-		source, keys, err := r.source(s, kept)
+		keys, err := r.source(s, before)
 		if err == nil {
 			keys.secrets, err = r.webhookSecrets(s)
 		}
@@ -72,7 +69,7 @@ func (r Reader) Read(kept map[string]Kept) (Set, error) {
 			wrong.Problems = append(wrong.Problems, r.Config.NoKey(s, err))
 			continue
 		}
-		set.Sources = append(set.Sources, source)
+		set.Sources = append(set.Sources, keys.source)
 		set.Keys[s.Name] = keys
 	}
 	if len(wrong.Problems) > 0 {
@@ -81,34 +78,34 @@ func (r Reader) Read(kept map[string]Kept) (Set, error) {
 	return set, nil
 }
 
-func (r Reader) source(s *config.Source, kept map[string]Kept) (source syncer.Source, keys Keys, err error) {
-	source = syncer.Source{
+func (r Reader) source(s *config.Source, before map[string]Keys) (k Keys, err error) {
+	k = Keys{configured: s, source: syncer.Source{
 		Name: s.Name, BaseURL: s.BaseURL,
 		Streams: s.Streams, Locations: s.Locations, BudgetShare: s.BudgetShare, ErasesBeyond: s.PersonalDataWritten,
+	}}
+	if k.source.Personal, err = r.Policy(s); err != nil {
+		return k, &config.SecretError{Setting: "warehouse.personal_data_key_file", Err: err}
 	}
-	if source.Personal, err = r.Policy(s); err != nil {
-		return source, keys, &config.SecretError{Setting: "warehouse.personal_data_key_file", Err: err}
-	}
-	if old, ok := kept[s.Name]; ok {
-		if s.SameKey(old.Config) {
-			source.Key, source.NextKey, source.Revision = old.Source.Key, old.Source.NextKey, old.Source.Revision
-			return source, Keys{keys: old.Keys.keys}, nil
+	if old, ok := before[s.Name]; ok {
+		if s.SameKey(old.configured) {
+			k.source.Key, k.source.NextKey, k.source.Revision, k.keys = old.source.Key, old.source.NextKey, old.source.Revision, old.keys
+			return k, nil
 		}
-		source.Revision = old.Source.Revision + 1
+		k.source.Revision = old.source.Revision + 1
 	}
 	first, err := newKey("key_file", s.Name, s.KeyFile, s.ReadKey, r.Log)
 	if err != nil {
-		return source, keys, err
+		return k, err
 	}
-	source.Key, keys.keys = first.reveal, []*key{first}
+	k.source.Key, k.keys = first.reveal, []*key{first}
 	if s.NextKeyFile != "" {
 		next, err := newKey("next_key_file", s.Name, s.NextKeyFile, s.ReadNextKey, r.Log)
 		if err != nil {
-			return source, keys, &config.SecretError{Setting: "next_key_file", Err: err}
+			return k, &config.SecretError{Setting: "next_key_file", Err: err}
 		}
-		source.NextKey, keys.keys = next.reveal, append(keys.keys, next)
+		k.source.NextKey, k.keys = next.reveal, append(k.keys, next)
 	}
-	return source, keys, nil
+	return k, nil
 }
 
 // webhookSecrets are the secrets of a source's webhooks, which are read anew as keys are; none

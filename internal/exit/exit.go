@@ -54,19 +54,13 @@ func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	if _, ok := errors.AsType[printed](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok && e.Printed {
 		return ""
 	}
 	if _, ok := errors.AsType[*InterruptedError](err); !ok && errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
 	return err.Error()
-}
-
-// printed is an error of which everything has been printed already.
-type printed interface {
-	error
-	Printed()
 }
 
 // InterruptedError means that a person has stopped waiting for a pass that a daemon
@@ -80,8 +74,9 @@ func (e *InterruptedError) Unwrap() error { return context.Canceled }
 
 // Error is an error with its exit code.
 type Error struct {
-	Err  error
-	Code int
+	Err     error
+	Code    int
+	Printed bool // all that there is to say
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -92,7 +87,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) ExitCode() int { return e.Code }
 
 // UsageError marks an error as one of the command line or the configuration.
-func UsageError(err error) error { return &Error{err, Usage} }
+func UsageError(err error) error { return &Error{Err: err, Code: Usage} }
 
 // WarehouseError marks an error as one of a warehouse that could not be reached, or not be used.
-func WarehouseError(err error) error { return &Error{err, Warehouse} }
+func WarehouseError(err error) error { return &Error{Err: err, Code: Warehouse} }

@@ -73,7 +73,7 @@ func forPeople(_ []string, a slog.Attr) slog.Attr {
 	}
 }
 
-// composed is true of values that have parts.
+// composed reports whether a value has parts.
 func composed(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

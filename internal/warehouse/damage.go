@@ -84,7 +84,7 @@ func (a Damages) lostCheckpoints() []damage.Part {
 	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
 }
 
-// ours is true when a damage is in the storage tables.
+// ours reports whether a damage is in the storage tables.
 func (a Damages) ours(d damage.Part) bool {
 	return d.Database == a.opener.Config.Warehouse.Database+"_raw"
 }
@@ -132,8 +132,8 @@ func (a Damages) remedy(d damage.Part) string {
 	}
 }
 
-// Tell logs the same, for a command.
-func (a Damages) Tell() {
+// Log logs the same, for a command.
+func (a Damages) Log() {
 	for _, text := range a.Problems() {
 		a.opener.Log.Warn(text)
 	}
@@ -156,7 +156,7 @@ func (a Damages) Repaired(s status.Status) error {
 	return errors.Join(all...)
 }
 
-// BroughtBack is true when every row that a damage may have cost has been written since,
+// BroughtBack reports whether every row that a damage may have cost has been written since,
 // as far as the API has it: a walk that began before may have brought rows that were lost
 // with the rest. For what is of no single stream, all streams count.
 func BroughtBack(d damage.Part, s status.Status) bool {

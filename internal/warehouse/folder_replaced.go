@@ -27,7 +27,7 @@ func (a *Opener) FolderReplaced(ctx context.Context) error {
 	if a.Config.Web.Listen == "" || a.Listens(ctx) {
 		return nil
 	}
-	s, err := a.Page().Status(ctx)
+	s, err := a.pageStatus(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // no page of such a daemon
 	}

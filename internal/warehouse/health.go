@@ -51,11 +51,12 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 		}
 	}
 	damage := a.Damages(w).Problems()
+	s.FolderLost = w.health() != nil
 	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
 	return s
 }
 
-// Waiting says why rows wait. Those for a folder that is lost wait in vain.
+// Waiting says why rows wait. Those for a folder that is lost are not stored.
 func Waiting(problem error) string {
 	if errors.Is(problem, engine.ErrFolderLost) {
 		return fmt.Sprintf("No rows are stored: %v.", problem)
@@ -74,7 +75,7 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 		began, first := down.saw(problem)
 		switch {
 		case first:
-			a.TellDown(problem)
+			a.LogDown(problem)
 		case problem != nil && time.Since(began) > wait:
 			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
 				time.Since(began).Round(time.Second), problem)))

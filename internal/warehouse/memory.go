@@ -109,8 +109,10 @@ func (p memoryPlan) String() string {
 const leastWithReaders = 512 << 20
 
 // Memory is the plan for the engine. A third of it is the reader's, where there is one.
-func (a *Opener) Memory() (memoryPlan, error) {
-	p, err := planMemory(a.FindMemory(), int64(a.Config.Warehouse.Memory))
+func (a *Opener) Memory() (memoryPlan, error) { return a.memoryWithin(memory.Find()) }
+
+func (a *Opener) memoryWithin(limit memory.Limit) (memoryPlan, error) {
+	p, err := planMemory(limit, int64(a.Config.Warehouse.Memory))
 	if err != nil || a.Config.Warehouse.HTTPListen == "" {
 		return p, err
 	}

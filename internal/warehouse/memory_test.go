@@ -85,13 +85,13 @@ func TestMemoryOfWriterAndReader(t *testing.T) {
 		512 << 20: {(256 << 20) - (256<<20)/3, 128 << 20},
 		3 << 30:   {1 << 30, 512 << 20}, // 1.5 GiB
 	} {
-		o := Opener{Config: &config.Config{}, FindMemory: func() memory.Limit { return memory.Limit{Bytes: size, Container: true} }}
-		p, err := o.Memory()
+		o, limit := Opener{Config: &config.Config{}}, memory.Limit{Bytes: size, Container: true}
+		p, err := o.memoryWithin(limit)
 		if err != nil || p.writer() != p.engine || p.reader != 0 {
 			t.Errorf("%s: the writer has %s, error %v", config.Size(size), config.Size(p.writer()), err)
 		}
 		o.Config.Warehouse.HTTPListen = "127.0.0.1:8123"
-		p, err = o.Memory()
+		p, err = o.memoryWithin(limit)
 		if want == [2]int64{} {
 			if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "warehouse.http_listen needs 512 MiB") {
 				t.Errorf("%s: %v", config.Size(size), err)

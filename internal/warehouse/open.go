@@ -58,13 +58,8 @@ func (a *Opener) Unreachable(err error) error {
 	return err
 }
 
-// Migrated brings the schema up to date, see [Opener.Await].
-func (a *Opener) Migrated(ctx context.Context, sink *clickhouse.Sink, wait time.Duration, whenDown func(error)) error {
-	return a.Await(ctx, sink.Migrate, wait, whenDown)
-}
-
 // Await tries to begin work on the warehouse, and waits for one that is down.
-// whenDown hears why it waits; a zero wait tries once.
+// whenDown gets the reason for which it waits; a zero wait tries once.
 func (a *Opener) Await(ctx context.Context, begin func(context.Context) error, wait time.Duration, whenDown func(error)) error {
 	deadline := time.Now().Add(wait)
 	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
@@ -91,5 +86,5 @@ func (a *Opener) Await(ctx context.Context, begin func(context.Context) error, w
 // Forever is a wait that does not end.
 const Forever = 100 * 365 * 24 * time.Hour
 
-// TellDown says why it waits; the sink has logged that the warehouse is unreachable.
-func (a *Opener) TellDown(err error) { a.Log.Debug("waiting for the warehouse", "reason", err) }
+// LogDown logs why it waits; the sink has logged that the warehouse is unreachable.
+func (a *Opener) LogDown(err error) { a.Log.Debug("waiting for the warehouse", "reason", err) }

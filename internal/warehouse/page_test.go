@@ -24,8 +24,8 @@ func TestThePageIsAskedForDirectly(t *testing.T) {
 	defer func() { http.DefaultTransport = usual }()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	p := Page{&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}}
-	res, err := p.Get(t.Context(), "/status.json")
+	a := &Opener{Config: &config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}}
+	res, err := a.GetPage(t.Context(), "/status.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Opener is what it takes to reach the warehouse of a configuration: the program of its
@@ -28,9 +29,8 @@ type Opener struct {
 	// Unconfined lets the engine read files outside of the data folder, as a restore does.
 	Unconfined bool
 
-	Config     *config.Config
-	Log        *slog.Logger
-	FindMemory func() memory.Limit
+	Config *config.Config
+	Log    *slog.Logger
 }
 
 // Route is how the warehouse is reached.
@@ -94,9 +94,6 @@ func (w *Route) health() error {
 	return w.engine.Health()
 }
 
-// Lost reports whether the data folder was removed or replaced.
-func (w *Route) Lost() bool { return w.health() != nil }
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -112,6 +109,15 @@ func (a *Opener) Listens(ctx context.Context) bool {
 
 // Daemon asks the daemon on the embedded warehouse, if one is running.
 func (a *Opener) Daemon() control.Client { return control.Beside(a.Config.Warehouse.DSN.Dir()) }
+
+// DaemonStatus asks the daemon of this configuration for its status: the one on the embedded
+// warehouse, or the one at web.listen.
+func (a *Opener) DaemonStatus(ctx context.Context) (status.Status, error) {
+	if a.Config.Warehouse.DSN.Embedded() {
+		return a.Daemon().Status(ctx)
+	}
+	return a.pageStatus(ctx)
+}
 
 // Served reports whether a daemon is running on the embedded warehouse.
 func (a *Opener) Served(ctx context.Context) bool {
@@ -143,7 +149,7 @@ func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickh
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{
 		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(a.FindMemory())),
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(memory.Find())),
 		Logger: a.Log, Registerer: registerer,
 	}
 	if w.engine != nil {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,23 +12,17 @@ import (
 
 // card is a source shown whole.
 type card struct {
-	Key, Name, Business string
-	Test                bool
-	State               badge
-	Matters             []matter
-	Probe               string
-	Proof               string
-	Kept                string // of customers; empty when that is not all
-	Budget              []bar
-	LimitNotes          string
-	Streams             []stream
-	Unasked             string // in the place of streams, of which there is nothing to say
-	URL                 string
-}
-
-type badge struct {
-	Label string
-	Tone  status.Tone
+	Name, Business string
+	Test           bool
+	State          status.Concern
+	Matters        []status.Concern
+	Probe          string
+	Proof          string
+	Kept           string // of customers; empty when that is not all
+	Budget         []bar
+	LimitNotes     string
+	Streams        []stream
+	Unasked        string // in the place of streams, of which there is nothing to say
 }
 
 // bar is a part of a whole, in the same words whether or not bars can be seen.
@@ -42,8 +35,8 @@ type bar struct {
 
 // stream is one row of a card.
 type stream struct {
-	Key, Name   string
-	State       badge
+	Name        string
+	State       status.Light
 	Detail      string
 	Rows        string
 	Last        moment
@@ -52,35 +45,27 @@ type stream struct {
 	Quarantined string
 	Error       string
 	ErrorAt     moment
-	Progress    *progress
-}
-
-type progress struct {
-	Percent int // -1: unknown
-	Text    string
+	Progress    *status.Progress
 }
 
 // line is a source in one line.
 type line struct {
-	Key, Name, Business, URL string
-	State                    badge
-	Text                     string
+	Name, Business string
+	State          status.Concern
+	Text           string
 }
-
-func badgeOf(c status.Concern) badge { return badge{c.Label, c.Tone()} }
 
 func newCard(now time.Time, s *status.SourceStatus) card {
 	all := s.Concerns()
 	c := card{
-		Key: "card-" + s.Name, Name: s.Name, Business: s.BusinessName, Test: s.KeyMode == "test",
-		State: badgeOf(all[0]), Probe: s.Probe(now), URL: "/?source=" + url.QueryEscape(s.Name),
+		Name: s.Name, Business: s.BusinessName, Test: s.KeyMode == "test", State: all[0], Probe: s.Probe(now),
 	}
 	if s.Proof != nil {
 		c.Proof = text.Sentence(s.Proof.Text())
 	}
 	for _, x := range all {
 		if x.Kind != status.HealthGood && x.Kind != status.HealthBackfill { // a backfill shows its bar
-			c.Matters = append(c.Matters, matter{x.Text, x.Advice, x.Tone()})
+			c.Matters = append(c.Matters, x)
 		}
 		if x.Kind == status.HealthUnproven { // which says it
 			c.Proof = ""
@@ -117,8 +102,7 @@ func (c *card) budget(b status.BudgetStatus) {
 func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) stream {
 	light := src.Light(s)
 	v := stream{
-		Key: "stream-" + src.Name + "-" + s.Name, Name: s.Name,
-		State: badge{light.Label, light.Tone}, Detail: src.Note(s),
+		Name: s.Name, State: light, Detail: src.Note(s),
 		Rows: "–", Last: at(now, s.LastSuccess), Watermark: at(now, s.Watermark),
 	}
 	if next := s.NextWalk(now); next != "" {
@@ -137,30 +121,13 @@ func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) 
 		v.Error, v.ErrorAt = last, at(now, s.LastErrorAt)
 	}
 	if s.Progress != nil && s.State != status.StateStarting {
-		v.Progress = newProgress(s.Progress)
+		v.Progress = s.Progress
 	}
 	return v
 }
 
-func newProgress(p *status.Progress) *progress {
-	percent := -1
-	switch {
-	case p.Deep() && p.Suspects > 0:
-		percent = 100
-	case p.Deep():
-		percent = int(p.Pages * 100 / max(p.Pages+p.RequestsLeft, 1))
-	case p.TotalRows > 0 && p.BackTo().IsZero():
-		percent = int(min(p.Rows*100/p.TotalRows, 100))
-	}
-	return &progress{percent, p.Text()}
-}
-
 func newLine(now time.Time, s judged) line {
-	worst := s.worst
-	l := line{
-		Key: "line-" + s.Name, Name: s.Name, Business: s.BusinessName, State: badgeOf(worst),
-		URL: "/?source=" + url.QueryEscape(s.Name),
-	}
+	l := line{Name: s.Name, Business: s.BusinessName, State: s.worst}
 	var rows uint64
 	var last time.Time
 	var longest *status.Progress
@@ -176,11 +143,11 @@ func newLine(now time.Time, s judged) line {
 			longest = p
 		}
 	}
-	switch {
-	case worst.Tone() == status.ToneTrouble, worst.Tone() == status.ToneQuiet:
-		l.Text = worst.Text
+	switch tone := s.worst.Tone(); {
+	case tone == status.ToneTrouble, tone == status.ToneQuiet:
+		l.Text = s.worst.Text
 	case longest != nil:
-		l.Text = newProgress(longest).Text
+		l.Text = longest.Text()
 	case rows == 0:
 		l.Text = "last walk " + text.Ago(now, last)
 	default:

@@ -33,7 +33,7 @@ func (p *picture) now() status.Status {
 	defer p.mu.Unlock()
 	s := p.status
 	s.Sources = append([]status.SourceStatus(nil), s.Sources...)
-	s.Problems = append([]string(nil), p.problems...)
+	s.Problems, s.WarehouseUnavailable = append([]string(nil), p.problems...), len(p.problems) > 0
 	return s
 }
 
@@ -41,7 +41,6 @@ func (p *picture) options() Options {
 	return Options{
 		Listen:   "127.0.0.1:0",
 		Status:   p.now,
-		Problems: func() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.problems },
 		Gatherer: prometheus.NewRegistry(),
 		About: func() About {
 			return About{Version: "v0.1.0", Warehouse: "embedded:./larder-data", QueryURL: "http://127.0.0.1:8123"}

@@ -5,15 +5,15 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
@@ -34,13 +34,12 @@ func Handler(o Options) http.Handler {
 	guarded := func(pattern string, next http.Handler) { mux.Handle(pattern, h.guard(next)) }
 	guarded("GET /{$}", http.HandlerFunc(h.page))
 	guarded("GET /status.json", http.HandlerFunc(h.status))
-	guarded("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{ErrorLog: promLog{o.Logger}}))
-	for name, kind := range map[string]string{
-		"live.js":  "text/javascript; charset=utf-8",
-		"page.css": "text/css; charset=utf-8",
-		"icon.svg": "image/svg+xml",
-	} {
-		guarded("GET /page/"+name, asset(name, kind))
+	guarded("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelError)}))
+	for _, name := range []string{"page/live.js", "page/page.css", "page/icon.svg"} {
+		guarded("GET /"+name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-cache")
+			http.ServeFileFS(w, r, files, name)
+		}))
 	}
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.ready)
@@ -130,7 +129,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	h.write(w, []byte(text.VisibleLines(b.String()))) // names and errors of the API stand in it
+	h.write(w, []byte(text.VisibleLines(b.String()))) // it has names and errors of the API
 }
 
 func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
@@ -141,9 +140,6 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if h.About().Lost {
-		w.Header().Set(control.LostHeader, "1")
-	}
 	h.write(w, b)
 }
 
@@ -152,49 +148,43 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []
 // ready says what is not ready to those who may see the page, and only whether
 // to everyone else: it names sources.
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
-	status := h.Status()
-	missing := notReady(status, h.Problems())
-	if len(missing) == 0 {
-		h.write(w, []byte("ready\n"))
-		if allowed, err := h.allowed(r); err == nil && allowed {
-			h.write(w, []byte(attention(&status)))
+	s := h.Status()
+	lines := []string{"ready"}
+	if missing := notReady(&s); len(missing) > 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		lines = append([]string{"not ready"}, missing...)
+	} else {
+		for _, c := range s.Concerns() { // what a person should look at: it serves, and is ready, all the same
+			if c.Tone() == status.ToneTrouble {
+				lines = append(lines, "! "+c.Text)
+			}
 		}
-		return
 	}
-	w.WriteHeader(http.StatusServiceUnavailable)
-	h.write(w, []byte("not ready\n"))
 	if allowed, err := h.allowed(r); err != nil || !allowed {
-		return
+		lines = lines[:1]
 	}
-	for _, m := range missing {
-		h.write(w, []byte("- "+text.Visible(m)+"\n"))
+	for _, line := range lines {
+		h.write(w, []byte(text.Visible(line)+"\n"))
 	}
 }
 
-// attention says what a person should look at: it serves, and is ready, all the same.
-func attention(s *status.Status) string {
-	var b strings.Builder
-	for _, c := range s.Concerns() {
-		if c.Tone() == status.ToneTrouble {
-			fmt.Fprintf(&b, "! %s\n", c.Text)
-		}
+// notReady are the reasons. A daemon that serves with another problem is ready all the same.
+func notReady(s *status.Status) (missing []string) {
+	if s.WarehouseUnavailable {
+		missing = append(missing, "- "+s.Problems[0])
 	}
-	return b.String()
-}
-
-func notReady(s status.Status, problems []string) []string {
-	missing := append([]string(nil), problems...)
-	starting := 0
+	var starting []string
 	for i := range s.Sources {
-		if s.Sources[i].State != status.StateStarting {
-			continue
-		}
-		if starting++; starting <= 10 {
-			missing = append(missing, fmt.Sprintf("source %s has not started yet: its key has had no answer", s.Sources[i].Name))
+		switch source := &s.Sources[i]; {
+		case source.State != status.StateStarting:
+		case source.Detail == "":
+			starting = append(starting, source.Name)
+		case !slices.Contains(missing, "- "+source.Detail): // the same of all sources
+			missing = append(missing, "- "+source.Detail)
 		}
 	}
-	if starting > 10 {
-		missing = append(missing, strconv.Itoa(starting-10)+" more sources have not started yet")
+	if len(starting) > 0 {
+		missing = append(missing, "- not started yet, since the key has had no answer: "+strings.Join(text.Few(starting), ", "))
 	}
 	return missing
 }
@@ -203,16 +193,4 @@ func (h *handler) write(w http.ResponseWriter, b []byte) {
 	if _, err := w.Write(b); err != nil {
 		h.Logger.Debug("answer was not taken", "error", err)
 	}
-}
-
-func asset(name, kind string) http.Handler {
-	b, err := files.ReadFile("page/" + name)
-	if err != nil {
-		panic(err) // embedded at build time
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(b) // nobody is left to tell
-	})
 }

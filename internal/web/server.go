@@ -21,7 +21,6 @@ type Options struct {
 	Password config.Secret // of User
 
 	Status   func() status.Status
-	Problems func() []string // those of Status that keep the daemon from being ready; empty: none
 	Gatherer prometheus.Gatherer
 	About    func() About // asked for each page: the engine's address is known late
 	Logger   *slog.Logger
@@ -31,7 +30,6 @@ type Options struct {
 type About struct {
 	Version   string
 	Warehouse string // the DSN as it may be shown
-	Lost      bool   // the data folder was removed or replaced
 	QueryURL  string // the engine's ClickHouse HTTP interface; empty: none
 }
 

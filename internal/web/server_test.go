@@ -89,10 +89,10 @@ func TestRoutes(t *testing.T) {
 func TestReadyz(t *testing.T) {
 	p := small()
 	base := serve(t, p.options())
-	p.problems = []string{"the warehouse embedded:./x does not answer: connection refused"}
+	p.problems = []string{"the warehouse embedded:./x does not answer: connection refused", "the configuration is refused"}
 	p.change(func(s *status.Status) { s.Sources[0].State = status.StateStarting })
-	code, _, body := get(t, base+"/readyz")
-	if code != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") || !strings.Contains(body, "source ancora has not started yet") {
+	const want = "not ready\n- the warehouse embedded:./x does not answer: connection refused\n- not started yet, since the key has had no answer: ancora\n"
+	if code, _, body := get(t, base+"/readyz"); code != http.StatusServiceUnavailable || body != want {
 		t.Errorf("readyz = %d\n%s", code, body)
 	}
 	if code, _, _ := get(t, base+"/healthz"); code != http.StatusOK {

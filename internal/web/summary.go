@@ -14,7 +14,7 @@ func (p *view) headline(s *status.Status) {
 	p.Headline, p.Tone = all[0].Text, all[0].Tone()
 	for _, c := range all[1:] {
 		if c.Kind != status.HealthStarting && c.Kind != status.HealthBackfill {
-			p.Also = append(p.Also, matter{Text: c.Text, Tone: c.Tone()})
+			p.Also = append(p.Also, c)
 		}
 	}
 	p.Title = map[status.Tone]string{status.ToneTrouble: "! ", status.ToneBusy: "… "}[p.Tone] + "Larder"
@@ -42,16 +42,21 @@ func (p *view) summarise(s *status.Status, sources []judged) {
 		f.add(src)
 	}
 	p.Facts = []fact{
-		f.held(s),
+		{"Rows held", "–", "not counted yet"},
 		{"Requests", text.Count(f.requests), limitNote(f.used, f.limit, f.limited)},
-		f.slowest(),
+		{"Slowest stream", "–", "since its last good walk"},
 		{"Quarantine", text.Count(f.quarantined), "rows not understood, kept"},
+	}
+	if len(f.counted) > 0 {
+		p.Facts[0].Value, p.Facts[0].Note = text.Count(f.rows), "counted "+text.Ago(s.Now, s.CountedAt)
 	}
 	switch {
 	case f.backfill.left > 0:
 		p.Facts[2] = f.backfill.fact("Backfill", "request")
 	case f.resync.left > 0:
 		p.Facts[2] = f.resync.fact("Full resync", "request")
+	case f.walked:
+		p.Facts[2].Value = text.Span(f.lag)
 	}
 	if f.deep.left > 0 {
 		p.Facts = append(p.Facts, f.deep.fact("Deep run", "question"))
@@ -85,21 +90,6 @@ func (f *figures) add(s judged) {
 			f.backfill.add(p)
 		}
 	}
-}
-
-// held are the rows in the warehouse.
-func (f *figures) held(s *status.Status) fact {
-	if len(f.counted) == 0 {
-		return fact{"Rows held", "–", "not counted yet"}
-	}
-	return fact{"Rows held", text.Count(f.rows), "counted " + text.Ago(s.Now, s.CountedAt)}
-}
-
-func (f *figures) slowest() fact {
-	if !f.walked {
-		return fact{"Slowest stream", "–", "since its last good walk"}
-	}
-	return fact{"Slowest stream", text.Span(f.lag), "since its last good walk"}
 }
 
 // forecast sums up walks under way.

@@ -37,7 +37,7 @@ type view struct {
 	Title    string
 	Headline string
 	Tone     status.Tone
-	Also     []matter // what else is the matter
+	Also     []status.Concern // what else is the matter
 	Problems []string
 	Warnings []string
 	Facts    []fact
@@ -53,16 +53,9 @@ type view struct {
 	Empty    string
 	About    About
 	Now      moment
-	Uptime   string
 }
 
 type fact struct{ Label, Value, Note string }
-
-// matter is one sentence of what is wrong, in the tone it wants.
-type matter struct {
-	Text, Advice string
-	Tone         status.Tone
-}
 
 type filter struct {
 	Label, URL string
@@ -74,18 +67,10 @@ type filter struct {
 type moment struct{ Text, Exact, Machine string }
 
 func at(now, t time.Time) moment {
-	m := moment{Text: text.Ago(now, t), Exact: exactly(t)}
-	if !t.IsZero() {
-		m.Machine = t.UTC().Format(time.RFC3339)
-	}
-	return m
-}
-
-func exactly(t time.Time) string {
 	if t.IsZero() {
-		return ""
+		return moment{Text: text.Ago(now, t)}
 	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return moment{text.Ago(now, t), t.UTC().Format("2006-01-02 15:04:05 UTC"), t.UTC().Format(time.RFC3339)}
 }
 
 func newView(s status.Status, about About, a asked) view {
@@ -93,9 +78,9 @@ func newView(s status.Status, about About, a asked) view {
 	p := view{
 		Problems: s.Problems, Warnings: s.Warnings, About: about, Query: a.query, Show: a.tone,
 		Search: len(sources) > cardsShown, One: a.source != "",
-		Now:    moment{Text: s.Now.UTC().Format("15:04:05 UTC"), Exact: exactly(s.Now), Machine: s.Now.UTC().Format(time.RFC3339)},
-		Uptime: text.Span(s.Now.Sub(s.StartedAt)),
+		Now: at(s.Now, s.Now),
 	}
+	p.Now.Text = s.Now.UTC().Format("15:04:05 UTC")
 	p.headline(&s)
 	p.summarise(&s, sources)
 	p.fill(s.Now, sources, a)
@@ -168,8 +153,5 @@ func address(query string, tone status.Tone, all bool) string {
 	if all {
 		v.Set("all", "1")
 	}
-	if len(v) == 0 {
-		return "/"
-	}
-	return "/?" + v.Encode()
+	return strings.TrimSuffix("/?"+v.Encode(), "?")
 }

@@ -55,7 +55,7 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("order = %s", got)
 	}
 	bistro := p.Cards[1]
-	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "The stream products is behind." {
+	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone() != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "The stream products is behind." {
 		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.State, bistro.Matters)
 	}
 	corner := p.Cards[0]
@@ -63,7 +63,7 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("corner = %q, %q", corner.Probe, corner.Unasked)
 	}
 	orders := p.Cards[2].Streams[6]
-	if orders.Progress == nil || orders.Progress.Text != "214,800 of 500,800 rows, 12 min left, 1,430 requests" {
+	if orders.Progress == nil || orders.Progress.Text() != "214,800 of 500,800 rows, 12 min left, 1,430 requests" {
 		t.Errorf("forecast = %+v", orders.Progress)
 	}
 }
@@ -81,7 +81,7 @@ func TestARefusedKeyIsOneSentence(t *testing.T) {
 	s = healthy("ancora", "Ancora Veche") // refused later on: what is held, and since when nothing came, is worth the rows
 	s.State = status.StateUnauthorized
 	c = newCard(noon, &s)
-	if len(c.Streams) != 9 || c.Unasked != "" || c.Streams[6].State != (badge{"not asked", status.ToneQuiet}) {
+	if len(c.Streams) != 9 || c.Unasked != "" || c.Streams[6].State != (status.Light{Label: "not asked", Tone: status.ToneQuiet}) {
 		t.Errorf("%q, %+v", c.Unasked, c.Streams)
 	}
 }
@@ -90,8 +90,8 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 	s := status.Status{Now: noon, Sources: []status.SourceStatus{drifting()}}
 	p := newView(s, About{}, asked{})
 	c := p.Cards[0]
-	if p.Tone != status.ToneTrouble || c.State != (badge{"90 days differ", status.ToneTrouble}) || p.Title != "! Larder" ||
-		c.Streams[6].State.Tone != status.ToneTrouble || c.Streams[4].State != (badge{"12 in quarantine", status.ToneTrouble}) {
+	if p.Tone != status.ToneTrouble || c.State.Label != "90 days differ" || c.State.Tone() != status.ToneTrouble || p.Title != "! Larder" ||
+		c.Streams[6].State.Tone != status.ToneTrouble || c.Streams[4].State != (status.Light{Label: "12 in quarantine", Tone: status.ToneTrouble}) {
 		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.State, c.Streams)
 	}
 	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
@@ -142,7 +142,7 @@ func TestThousandSources(t *testing.T) {
 	if len(p.Cards) != cardsShown || len(p.Lines) != linesShown || p.Hidden != 1000-cardsShown-linesShown {
 		t.Errorf("cards, lines, hidden = %d, %d, %d", len(p.Cards), len(p.Lines), p.Hidden)
 	}
-	if p.Lines[0].State.Tone != status.ToneTrouble {
+	if p.Lines[0].State.Tone() != status.ToneTrouble {
 		t.Errorf("first line = %+v, want trouble", p.Lines[0])
 	}
 	tests := []struct {
@@ -171,16 +171,16 @@ func TestThousandSources(t *testing.T) {
 func TestADeepRunIsShownWithItsForecast(t *testing.T) {
 	p := newView(status.Status{Now: noon, Sources: []status.SourceStatus{deep()}}, About{}, asked{})
 	daily, products := p.Cards[0].Streams[7].Progress, p.Cards[0].Streams[8].Progress
-	if daily.Percent != 33 || daily.Text != "deep run: 4 of 12 questions, 16 s left" {
+	if daily.Percent() != 33 || daily.Text() != "deep run: 4 of 12 questions, 16 s left" {
 		t.Errorf("%+v", daily)
 	}
-	if products.Percent != 100 || products.Text != "deep run: 2 days differ, asked again in 2 min" {
+	if products.Percent() != 100 || products.Text() != "deep run: 2 days differ, asked again in 2 min" {
 		t.Errorf("%+v", products)
 	}
-	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone != status.ToneGood {
+	if f := p.Facts[len(p.Facts)-1]; f != (fact{"Deep run", "2 min left", "9 questions to go"}) || p.Cards[0].State.Tone() != status.ToneGood {
 		t.Errorf("%+v, %+v", f, p.Cards[0].State)
 	}
-	if l := newLine(noon, judge([]status.SourceStatus{deep()})[0]); l.Text != products.Text {
+	if l := newLine(noon, judge([]status.SourceStatus{deep()})[0]); l.Text != products.Text() {
 		t.Errorf("%+v", l)
 	}
 	again := healthy("ancora", "Ancora Veche")

@@ -162,15 +162,20 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 	return l.all, l.err
 })
 
-// Names are the names of all streams, in the order of status.
-func Names() []string {
+// MustAll are all streams, too. It panics on an error, which every test finds: a type of api.md's
+// rows that has no columns, a kind without a job.
+func MustAll() []*Definition {
 	all, err := All()
 	if err != nil {
-		panic(err) // a type of api.md's rows that has no columns, a kind without a job: every test finds it
+		panic(err)
 	}
-	names := make([]string, len(all))
-	for i, d := range all {
-		names[i] = d.Name
+	return all
+}
+
+// Names are the names of all streams, in the order of status.
+func Names() (names []string) {
+	for _, d := range MustAll() {
+		names = append(names, d.Name)
 	}
 	return names
 }

@@ -22,11 +22,11 @@ import (
 // DESIGN §3.
 type Spec struct {
 	Incremental   string // cursor lists
+	OnlineOrders  string // orders placed through the key
 	Snapshots     string // locations, allergens, the key
 	Reconcile     string // totals of yesterday and today
 	ReconcileDeep string // totals of the last 92 days, per location
 	FullResync    string // a walk of everything, and the sweep after it
-	OnlineOrders  string // orders placed through the key
 }
 
 // Job is one of the jobs of a source, each with a schedule of its own.

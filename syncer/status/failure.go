@@ -29,8 +29,8 @@ func FailureOf(err error) *Failure {
 func FailureIn(state string, err error) *Failure {
 	f := FailureOf(err)
 	if f != nil {
-		f.Hint = advice(state)
-		if state == StateUnauthorized || state == StateKeyDisabled || state == StateForbidden {
+		f.Hint = inStates[state].hint
+		if inStates[state].kind == HealthRefused {
 			f.Code = exit.API
 		}
 	}

@@ -55,7 +55,7 @@ func without(own, ofSources []Concern) []Concern {
 	return own
 }
 
-// own are the daemon's own problems, whose words stand beside them.
+// own are the daemon's own problems; the status has their words.
 func (s *Status) own() (all []Concern) {
 	if s.WarehouseUnavailable {
 		all = append(all, Concern{Kind: HealthWarehouse, Label: "warehouse away", Text: "The warehouse takes no rows.", Advice: adviceProblem})
@@ -100,18 +100,15 @@ func (x *sum) concern(n int) Concern {
 	is := text.Verb(x.sources, " is ", " are ")
 	switch x.first.Kind {
 	case HealthRefused:
-		c.Text = fmt.Sprintf("The keys of %s are refused, or may not read all.", some)
-		if x.sources == 1 {
-			c.Text = fmt.Sprintf("The key of 1 of %d sources is refused, or may not read all.", n)
-		}
+		c.Text = text.Verb(x.sources, "The key of ", "The keys of ") + some + is + "refused, or may not read all."
 	case HealthUnserved:
 		c.Text = some + " cannot be asked."
 	case HealthHeld:
-		c.Text = fmt.Sprintf("%s%sheld: a person has to confirm.", text.Plural(x.amount, "sweep"), text.Verb(x.amount, " is ", " are "))
+		c.Text = text.Counted(x.amount, "sweep", "is", "are") + " held: a person has to confirm."
 	case HealthDrift:
-		c.Text = fmt.Sprintf("%s of %s%s from the service's totals.", text.Plural(x.amount, "day"), some, text.Verb(x.amount, " differs", " differ"))
+		c.Text = text.Plural(x.amount, "day") + " of " + some + text.Verb(x.amount, " differs", " differ") + " from the service's totals."
 	case HealthQuarantine:
-		c.Text = fmt.Sprintf("%s of %s%sin quarantine.", text.Plural(x.amount, "row"), some, text.Verb(x.amount, " is ", " are "))
+		c.Text = text.Plural(x.amount, "row") + " of " + some + text.Verb(x.amount, " is ", " are ") + "in quarantine."
 	case HealthBehind:
 		c.Text = some + is + "behind."
 	case HealthUnproven:
@@ -119,10 +116,7 @@ func (x *sum) concern(n int) Concern {
 	case HealthStarting:
 		c.Text = some + is + "getting under way."
 	case HealthBackfill:
-		c.Text = "Backfill of " + some + " under way."
-		if x.left > 0 {
-			c.Text = "Backfill of " + some + " under way, " + text.Span(x.left.Duration()) + " left."
-		}
+		c.Text = "Backfill of " + some + " under way" + andLeft(x.left) + "."
 	case HealthWaiting:
 		c.Text = some + is + "served by another process."
 	default:

@@ -9,37 +9,41 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
-// goesOn is said by a daemon, which asks again.
-const goesOn = " Larder goes on by itself."
-
 // What to do about what is found, and where to look.
 const (
-	adviceUnauthorized = "Put a valid key where key_file or key_env says; the restaurant makes keys."
-	adviceDisabled     = "Ask the restaurant to enable the key, or to make another."
-	adviceForbidden    = "Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read."
-	adviceUnreachable  = "Check base_url (as the service gives it, /v1 included) and the network."
-	adviceFailing      = "Larder keeps trying."
-	adviceDrift        = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
-	adviceQuarantine   = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
-	adviceBehind       = "The note of the stream says why. Larder keeps trying."
-	adviceUnproven     = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
+	adviceDrift      = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
+	AdviceQuarantine = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
+	adviceBehind     = "The note of the stream says why. Larder keeps trying."
+	adviceUnproven   = "larder reconcile does it now, and says why it cannot be; so does the view reconciliation."
+	goesOn           = "Larder goes on by itself."
 )
 
-// advice is what to do about a source that is in one of the states of a source in trouble.
-func advice(state string) string {
-	switch state {
-	case StateUnauthorized:
-		return adviceUnauthorized
-	case StateKeyDisabled:
-		return adviceDisabled
-	case StateForbidden:
-		return adviceForbidden
-	case StateUnreachable:
-		return adviceUnreachable
-	case StateWaiting:
-		return "Nothing is wrong when that process is yours: it keeps the source up to date."
-	}
-	return ""
+// inState is what is said of a source for its state: a person is to do what hint says, also after a
+// command; daemon is what a daemon does, or what it has to add.
+type inState struct{ kind, label, text, hint, daemon string }
+
+func (i inState) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }
+
+// inStates has the states of sources that are not served.
+var inStates = map[string]inState{
+	StateUnauthorized: {HealthRefused, "key refused", "The service refuses the key.", "Put a valid key where key_file or key_env says; the restaurant makes keys.", goesOn},
+	StateKeyDisabled:  {HealthRefused, "key disabled", "The restaurant has disabled the key.", "Ask the restaurant to enable the key, or to make another.", goesOn},
+	StateForbidden: {
+		HealthRefused, "no access", "The key may not read this.",
+		"Ask the restaurant to widen the key's scopes or locations, or leave out of the configuration what the key may not read.", goesOn,
+	},
+	StateUnreachable: {
+		HealthUnserved, "no answer", "The service does not answer.",
+		"Check base_url (as the service gives it, /v1 included) and the network.", "Larder keeps trying, and nothing is lost.",
+	},
+	StateFailing:  {HealthUnserved, "failing", "The source cannot be served.", "", "Larder keeps trying."},
+	StateUnstored: {HealthWarehouse, "not stored", "The warehouse takes no rows.", "", adviceProblem},
+	StateStarting: {HealthStarting, "starting", "Waiting for the first answer.", "", ""},
+	StateWaiting: {
+		HealthWaiting, "waiting", "Another process serves this source.",
+		"Nothing is wrong when that process is yours: it keeps the source up to date.", "This one takes over when that one ends.",
+	},
+	StateStopped: {HealthStopped, "no daemon", "No daemon runs.", "", "larder run starts one."},
 }
 
 // Concerns are what there is to know about how well the source is, the worst first.
@@ -62,7 +66,7 @@ func (s *SourceStatus) Concerns() []Concern {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
 			Text:   text.Counted(n, "row", "is", "are") + " in quarantine.",
-			Advice: adviceQuarantine,
+			Advice: AdviceQuarantine,
 		})
 	}
 	if len(all) == 0 {
@@ -71,46 +75,25 @@ func (s *SourceStatus) Concerns() []Concern {
 	return worstFirst(all)
 }
 
-// own is what the source's own state says; ends: there is nothing to be said beside
-// it. It is empty for a source that is served.
+// own is what the source's own state says, in the syncer's words where it has some; ends: there is
+// nothing to be said beside it. It is empty for a source that is served.
 func (s *SourceStatus) own() (c Concern, ends bool) {
+	in := inStates[s.State]
+	c = Concern{Kind: in.kind, Label: in.label, Text: in.text, Advice: in.advice()}
 	switch s.State {
-	case StateUnauthorized:
-		return Concern{Kind: HealthRefused, Label: "key refused", Text: "The service refuses the key.", Advice: adviceUnauthorized + goesOn}, false
-	case StateKeyDisabled:
-		return Concern{Kind: HealthRefused, Label: "key disabled", Text: "The restaurant has disabled the key.", Advice: adviceDisabled + goesOn}, false
-	case StateForbidden:
-		return s.state(HealthRefused, "no access", "The key may not read this.", adviceForbidden+goesOn), false
-	case StateUnreachable:
-		return s.state(HealthUnserved, "no answer", "The service does not answer.", adviceUnreachable+" Larder keeps trying, and nothing is lost."), false
-	case StateFailing:
-		return s.state(HealthUnserved, "failing", "The source cannot be served.", adviceFailing), false
-	case StateUnstored:
-		return Concern{Kind: HealthWarehouse, Label: "not stored", Text: "The warehouse takes no rows.", Advice: adviceProblem}, false
 	case StateStarting:
-		c := s.state(HealthStarting, "starting", "Waiting for the first answer.", "")
+		if s.Detail != "" {
+			c.Text = text.Sentence(s.Detail)
+		}
 		if pause := s.Budget.Pause(); pause != "" {
 			c.Text = strings.TrimSuffix(c.Text, ".") + ": " + pause + "."
 		}
-		return c, true
-	case StateWaiting:
-		return s.state(HealthWaiting, "waiting", "Another process serves this source.", "This one takes over when that one ends."), true
-	case StateStopped:
-		return s.state(HealthStopped, "no daemon", "No daemon runs.", "larder run starts one."), false
+	case StateForbidden, StateUnreachable, StateFailing, StateWaiting, StateStopped:
+		if s.Detail != "" {
+			c.Advice = text.Sentence(s.Detail) // it says what to do
+		}
 	}
-	return Concern{}, false
-}
-
-// state is a concern that the state is, with the syncer's own words about it.
-func (s *SourceStatus) state(kind, label, why, advice string) Concern {
-	switch {
-	case s.Detail == "":
-	case kind == HealthStarting:
-		why = text.Sentence(s.Detail)
-	default:
-		advice = text.Sentence(s.Detail) // it says what to do
-	}
-	return Concern{Kind: kind, Label: label, Text: why, Advice: advice}
+	return c, s.State == StateStarting || s.State == StateWaiting
 }
 
 // ofStreams are the concerns that are about how fresh single streams are.
@@ -118,7 +101,7 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 	by := map[string][]string{} // streams by kind
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		kind := st.freshness()
+		kind, _ := st.freshness()
 		if s.refused(st) {
 			kind = HealthRefused
 		}
@@ -127,39 +110,37 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		}
 	}
 	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
-		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: adviceForbidden + goesOn})
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: inStates[StateForbidden].advice()})
 	} else if len(names) > 0 {
-		all = append(all, about(HealthRefused, names, "no access to ", "The key may not read ", adviceForbidden+goesOn))
+		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", inStates[StateForbidden].advice()))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
-		c := about(HealthBehind, names, "", text.Verb(len(names), "The stream ", "The streams "), adviceBehind)
-		c.Label += text.Verb(len(names), " is behind", " behind")
-		c.Text = c.Text[:len(c.Text)-1] + text.Verb(len(names), " is behind.", " are behind.")
-		all = append(all, c)
+		all = append(all, about(HealthBehind, names, text.Verb(len(names), "%s is behind", "%s behind"),
+			text.Verb(len(names), "The stream %s is behind.", "The streams %s are behind."), adviceBehind))
 	}
 	switch starting, filling := by[HealthStarting], by[HealthBackfill]; {
 	case len(filling) > 0:
-		all = append(all, s.backfill(filling))
+		all = append(all, Concern{Kind: HealthBackfill, Label: "backfill", Amount: len(filling), Text: "Backfill under way" + andLeft(s.backfillLeft()) + "."})
 	case len(starting) > 0:
 		all = append(all, Concern{Kind: HealthStarting, Label: "starting", Amount: len(starting), Text: "Waiting for the first answers of " + listed(starting) + "."})
 	}
 	return all
 }
 
-// readsNothing is true when the key may read nothing but what is said of itself.
+// readsNothing reports whether the key may read nothing but what is said of itself.
 func (s *SourceStatus) readsNothing() bool {
 	return !slices.ContainsFunc(s.Streams, func(st StreamStatus) bool {
 		return st.Name != registry.Key && st.State != StateOff && st.State != StateForbidden
 	})
 }
 
-// about is a concern of some streams, named when they are few.
-func about(kind string, names []string, label, what, advice string) Concern {
+// about is a concern of some streams, which go into label and sentence, named when they are few.
+func about(kind string, names []string, label, sentence, advice string) Concern {
 	which := text.Plural(len(names), "stream")
 	if len(names) == 1 {
 		which = names[0]
 	}
-	return Concern{Kind: kind, Amount: len(names), Label: label + which, Text: what + listed(names) + ".", Advice: advice}
+	return Concern{Kind: kind, Amount: len(names), Label: fmt.Sprintf(label, which), Text: fmt.Sprintf(sentence, listed(names)), Advice: advice}
 }
 
 func listed(names []string) string {
@@ -173,15 +154,6 @@ func listed(names []string) string {
 	return strings.Join(names, "")
 }
 
-// backfill is the concern of streams whose first backfill is under way.
-func (s *SourceStatus) backfill(names []string) Concern {
-	c := Concern{Kind: HealthBackfill, Label: "backfill", Amount: len(names), Text: "Backfill under way."}
-	if left := s.backfillLeft(); left > 0 {
-		c.Text = "Backfill under way, " + text.Span(left.Duration()) + " left."
-	}
-	return c
-}
-
 // backfillLeft is the forecast of the longest backfill, 0 while there is none.
 func (s *SourceStatus) backfillLeft() (left Seconds) {
 	for i := range s.Streams {
@@ -192,6 +164,14 @@ func (s *SourceStatus) backfillLeft() (left Seconds) {
 	return left
 }
 
+// andLeft is a forecast behind what it is of, empty when there is none.
+func andLeft(left Seconds) string {
+	if left <= 0 {
+		return ""
+	}
+	return ", " + text.Span(left.Duration()) + " left"
+}
+
 // held are the sweeps that wait for a person.
 func (s *SourceStatus) held() (all []Concern) {
 	for i := range s.Streams {
@@ -200,7 +180,7 @@ func (s *SourceStatus) held() (all []Concern) {
 			continue
 		}
 		c := Concern{Kind: HealthHeld, Amount: 1, Label: "sweep held", Text: "A sweep of " + st.Name + " is held: a full resync did not see many of its live rows.",
-			Advice: "Look whether they are really gone, then confirm with: larder sync --full --confirm-sweep --source " + s.Name + " --stream " + st.Name}
+			Advice: "Look whether they are really gone, then confirm with: " + (&SweepHeld{Source: s.Name, Stream: st.Name}).Confirm()}
 		if st.Detail != "" {
 			c.Advice = text.Sentence(st.Detail)
 		}
@@ -220,8 +200,8 @@ func (s *SourceStatus) damaged() []Concern {
 	if len(names) == 0 {
 		return nil
 	}
-	c := about(HealthDamage, names, "", "Part of the warehouse is damaged: rows are missing of ", adviceProblem)
-	c.Label = "rows missing"
+	c := Concern{Kind: HealthDamage, Amount: len(names), Label: "rows missing", Advice: adviceProblem}
+	c.Text = "Part of the warehouse is damaged: rows are missing of " + listed(names) + "."
 	return []Concern{c}
 }
 
@@ -254,7 +234,7 @@ func (s *SourceStatus) ofProof(served bool) (all []Concern) {
 	return all
 }
 
-// comparable is true when there are days to compare: both the orders and the totals
+// comparable reports whether there are days to compare: both the orders and the totals
 // are mirrored, and no backfill of them is under way.
 func (s *SourceStatus) comparable() bool {
 	for _, name := range []string{registry.Orders, registry.Daily} {

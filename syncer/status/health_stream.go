@@ -11,23 +11,31 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// freshness is the kind of concern that the walks of a stream are which the key may read.
-func (st *StreamStatus) freshness() string {
+// freshness is how the walks of a stream are which the key may read: the kind of concern that they
+// are, and their light.
+func (st *StreamStatus) freshness() (kind string, l Light) {
+	label := strings.ReplaceAll(st.State, "_", " ")
 	switch st.State {
-	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable, StateUnstored:
-		return HealthBehind
-	case StateOff, StateAPIDisabled, StateWaiting, StateStopped: // nothing is asked
-		return HealthGood
+	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
+		return HealthBehind, Light{"failing", ToneTrouble}
+	case StateUnstored: // the source's own words say why
+		return HealthBehind, Light{label, ToneQuiet}
+	case StateAPIDisabled:
+		return HealthGood, Light{"ordering off", ToneQuiet}
+	case StateOff, StateWaiting, StateStopped: // nothing is asked
+		return HealthGood, Light{label, ToneQuiet}
 	}
 	switch {
 	case st.Behind:
-		return HealthBehind
+		return HealthBehind, Light{"behind", ToneTrouble}
 	case st.State == StateStarting:
-		return HealthStarting
+		return HealthStarting, Light{label, ToneBusy}
 	case st.State == StateBackfill:
-		return HealthBackfill
+		return HealthBackfill, Light{label, ToneBusy}
+	case st.State == StateRunning:
+		return HealthGood, Light{"up to date", ToneGood}
 	}
-	return HealthGood
+	return HealthGood, Light{label, ToneQuiet} // a state that this program does not know is not called good
 }
 
 // Light is a stream's state in a word or two, with the tone it is shown in.
@@ -39,13 +47,12 @@ type Light struct {
 // Light is how one of the source's streams is: green only when it is fresh, nothing
 // of it is in quarantine, and for the orders, no day differs.
 func (s *SourceStatus) Light(st *StreamStatus) Light {
+	_, fresh := st.freshness()
 	switch {
 	case s.refused(st) && !s.unserved():
 		return Light{"no access", ToneTrouble}
-	case st.State == StateOff:
-		return Light{"off", ToneQuiet}
-	case st.State == StateUnstored: // the source's own words say why
-		return Light{"not stored", ToneQuiet}
+	case st.State == StateOff, st.State == StateUnstored:
+		return fresh
 	case s.unserved():
 		return Light{"not asked", ToneQuiet}
 	case st.Damaged:
@@ -58,44 +65,22 @@ func (s *SourceStatus) Light(st *StreamStatus) Light {
 	case st.Quarantined > 0:
 		return Light{st.InQuarantine(), ToneTrouble}
 	}
-	return st.light()
+	return fresh
 }
 
-// refused is true when the key may not read a stream that it should.
+// refused reports whether the key may not read a stream that it should.
 func (s *SourceStatus) refused(st *StreamStatus) bool {
 	return st.State == StateForbidden || st.State == StateOff && slices.Contains(s.Lacks, st.Name)
 }
 
-// light is what a stream's walks say.
-func (st *StreamStatus) light() Light {
-	label := strings.ReplaceAll(st.State, "_", " ")
-	switch st.State {
-	case StateFailing, StateUnauthorized, StateKeyDisabled, StateUnreachable:
-		return Light{"failing", ToneTrouble}
-	case StateAPIDisabled:
-		return Light{"ordering off", ToneQuiet}
-	case StateWaiting, StateStopped:
-		return Light{label, ToneQuiet}
-	}
-	switch {
-	case st.Behind:
-		return Light{"behind", ToneTrouble}
-	case st.State == StateStarting, st.State == StateBackfill:
-		return Light{label, ToneBusy}
-	case st.State == StateRunning:
-		return Light{"up to date", ToneGood}
-	}
-	return Light{label, ToneQuiet} // a state that this program does not know is not called good
-}
-
-// unserved is true when nothing is asked for the source's streams, and its own words
+// unserved reports whether nothing is asked for the source's streams, and its own words
 // say why.
 func (s *SourceStatus) unserved() bool {
 	own, _ := s.own()
 	return own.Kind != "" && own.Tone() == ToneTrouble
 }
 
-// LastError is the last error of a stream, empty when the source's trouble stands for it.
+// LastError is the last error of a stream, empty when the source's trouble explains it.
 func (s *SourceStatus) LastError(st *StreamStatus) string {
 	if s.unserved() {
 		return ""
@@ -117,7 +102,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateOff:
 		return "Not configured, or the key lacks the scope."
 	case StateForbidden:
-		return "The key may not read this. " + adviceForbidden + goesOn
+		return inStates[StateForbidden].text + " " + inStates[StateForbidden].advice()
 	case StateFailing:
 		return "The last walk failed and is tried again."
 	case StateAPIDisabled:
@@ -142,7 +127,7 @@ func (st *StreamStatus) InQuarantine() string {
 	return text.Count(st.Quarantined) + " in quarantine"
 }
 
-// Unasked is one sentence for streams that were never asked: what they wait for stands
+// Unasked is one sentence for streams that were never asked: what they wait for is said
 // above it. Empty when there is more to say.
 func (s *SourceStatus) Unasked() string {
 	var rows uint64

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // StreamOutcome is what the report of a pass tells of a stream, whatever kind of pass it
@@ -33,6 +34,24 @@ func (o *StreamOutcome) Fail(err error) {
 
 // Outcomer is the report of a stream: it embeds a [StreamOutcome].
 type Outcomer interface{ Outcome() StreamOutcome }
+
+// Lacks names the streams for which a key lacks the scope, when it should have it: when the
+// configuration names streams, or the key can read nothing. A key that reads some of what there is
+// lacks nothing when the configuration names no streams.
+func Lacks(named bool, streams []StreamOutcome) (lacks []string) {
+	reads := false
+	for _, o := range streams {
+		if o.NoScope {
+			lacks = append(lacks, o.Stream)
+		} else if (o.Off == "" || o.OrderingOff) && o.Stream != registry.Key { // which every key may read
+			reads = true
+		}
+	}
+	if reads && !named {
+		return nil
+	}
+	return lacks
+}
 
 // SourceOutcome is what the report of a pass tells of a source. Err is set when nothing
 // could be asked: the source is in trouble. State is then one of the states of a source

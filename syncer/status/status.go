@@ -34,11 +34,13 @@ type Status struct {
 	Problems []string `json:"problems,omitempty"`
 	// Warnings are what the configuration has that is allowed, but unwise.
 	Warnings []string `json:"warnings,omitempty"`
-	// What is among the problems: that the warehouse takes no rows, that part of what it
-	// holds is damaged, that a changed configuration was refused.
+	// What is among the problems: that the warehouse takes no rows, which is the first of them, that
+	// part of what it holds is damaged, that a changed configuration was refused.
 	WarehouseUnavailable bool `json:"warehouse_away,omitempty"`
 	Damaged              bool `json:"warehouse_damaged,omitempty"`
 	Refused              bool `json:"configuration_refused,omitempty"`
+	// FolderLost: the data folder of the embedded warehouse was removed or replaced under the daemon.
+	FolderLost bool `json:"folder_lost,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
 	CountedAt time.Time      `json:"counted_at,omitzero"`
 	Sources   []SourceStatus `json:"sources"`
@@ -168,10 +170,10 @@ func (p *Progress) BackTo() time.Time {
 	return p.Reached
 }
 
-// Resync is true when the walk is a full resync.
+// Resync reports whether the walk is a full resync.
 func (p *Progress) Resync() bool { return p.Walk == sinks.WalkFull }
 
-// Deep is true when it is a deep run.
+// Deep reports whether it is a deep run.
 func (p *Progress) Deep() bool { return p.Walk == WalkDeep }
 
 // WalkVerify names the walks of a verification, which have no checkpoint.

@@ -62,3 +62,16 @@ func (s *SourceStatus) Probe(now time.Time) string {
 	}
 	return text.Sentence(again)
 }
+
+// Percent is how far the walk is, -1 when that is not known.
+func (p *Progress) Percent() int {
+	switch {
+	case p.Deep() && p.Suspects > 0:
+		return 100
+	case p.Deep():
+		return int(p.Pages * 100 / max(p.Pages+p.RequestsLeft, 1))
+	case p.TotalRows > 0 && p.BackTo().IsZero():
+		return int(min(p.Rows*100/p.TotalRows, 100))
+	}
+	return -1
+}

@@ -1,8 +1,4 @@
-// Package servicemanager tells the service manager that has started the daemon, as systemd
-// is, how the daemon is.
-//
-// Contents: sd_notify(3) and the watchdog.
-package servicemanager
+package app
 
 import (
 	"context"
@@ -17,11 +13,11 @@ import (
 	"github.com/larder-sync/larder/internal/text"
 )
 
-// Manager is the service manager that has started the daemon, as systemd is. It is notified
+// manager is the service manager that has started the daemon, as systemd is. It is notified
 // when the daemon is ready, reads its configuration anew, and stops (sd_notify(3)). Where
 // there is none (NOTIFY_SOCKET is not set), nothing is sent.
-type Manager struct {
-	Log    *slog.Logger
+type manager struct {
+	log    *slog.Logger
 	failed atomic.Bool // a notification could not be sent, which was logged
 
 	mu     sync.Mutex
@@ -29,70 +25,70 @@ type Manager struct {
 	status string // the one that was sent last
 }
 
-// IsReady notifies the manager that the pages listen and the warehouse was reached.
-func (m *Manager) IsReady() {
+// isReady notifies the manager that the pages listen and the warehouse was reached.
+func (m *manager) isReady() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ready = true
-	m.tell(sd.SdNotifyReady)
+	m.notify(sd.SdNotifyReady)
 }
 
-// Says sends a line that says what the daemon is doing.
-func (m *Manager) Says(status string) {
+// setStatus sends a line of what the daemon is doing.
+func (m *manager) setStatus(status string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.status != status {
 		m.status = status
-		m.tell(statusLine(status))
+		m.notify(statusLine(status))
 	}
 }
 
-// Reloads notifies the manager that the configuration is being read, until done is called.
+// reloads notifies the manager that the configuration is being read, until done is called.
 // Before the daemon is ready it sends nothing: the end of a reload would say that it is ready.
-func (m *Manager) Reloads() (done func()) {
+func (m *manager) reloads() (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.ready {
 		return func() {}
 	}
-	m.tell(sd.SdNotifyReloading, strings.TrimSpace(sd.SdNotifyMonotonicUsec()))
+	m.notify(sd.SdNotifyReloading, strings.TrimSpace(sd.SdNotifyMonotonicUsec()))
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.ready { // else it stops by now
-			m.tell(sd.SdNotifyReady)
+			m.notify(sd.SdNotifyReady)
 		}
 	}
 }
 
-// Stops notifies the manager that the daemon comes to its end.
-func (m *Manager) Stops() {
+// stops notifies the manager that the daemon comes to its end.
+func (m *manager) stops() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ready = false
-	m.tell(sd.SdNotifyStopping, statusLine("Stopping"))
+	m.notify(sd.SdNotifyStopping, statusLine("Stopping"))
 }
 
-// Watched shows until ctx ends that the daemon is alive, twice as often as the manager
+// watched shows until ctx ends that the daemon is alive, twice as often as the manager
 // wants it. It is alive when alive returns.
-func (m *Manager) Watched(ctx context.Context, alive func()) {
+func (m *manager) watched(ctx context.Context, alive func()) {
 	within, err := sd.SdWatchdogEnabled(false)
 	if err != nil {
-		m.Log.Warn("the service manager's watchdog is not understood", "error", err)
+		m.log.Warn("the service manager's watchdog is not understood", "error", err)
 	}
 	if within == 0 {
 		return
 	}
 	for lifecycle.Pause(ctx, within/2) {
 		alive()
-		m.tell(sd.SdNotifyWatchdog)
+		m.notify(sd.SdNotifyWatchdog)
 	}
 }
 
-func (m *Manager) tell(lines ...string) {
+func (m *manager) notify(lines ...string) {
 	_, err := sd.SdNotify(false, strings.Join(lines, "\n"))
 	if err != nil && m.failed.CompareAndSwap(false, true) {
-		m.Log.Warn("the service manager cannot be told how Larder is; it is not said again", "error", err)
+		m.log.Warn("the service manager cannot be told how Larder is; it is not said again", "error", err)
 	}
 }
 
