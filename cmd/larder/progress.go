@@ -28,8 +28,9 @@ const barsShown = 12
 // pageRows is how many rows a page of the API has at most.
 const pageRows = 200
 
-// linesEvery is how often progress is printed where no one is watching; less often when a pass takes long.
-const linesEvery = 10 * time.Second
+// linesEvery is how often progress is printed where no one is watching, and seldomLines how often at
+// least when a pass takes long.
+const linesEvery, seldomLines = 10 * time.Second, 5 * time.Minute
 
 // progress shows a pass: bars on a terminal, a line now and then elsewhere.
 type progress struct {
@@ -124,7 +125,7 @@ func (p *progress) underWay(walks []walk) {
 		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }))
 		return
 	}
-	if time.Since(p.lastPrinted) < max(linesEvery, time.Since(p.began)/10) {
+	if time.Since(p.lastPrinted) < min(seldomLines, max(linesEvery, time.Since(p.began)/10)) {
 		return
 	}
 	p.lastPrinted = time.Now()
