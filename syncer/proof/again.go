@@ -57,10 +57,7 @@ func (st *Totals) askAllAgain(ctx context.Context) error {
 			}
 			st.NoteWholeWalk(since)
 		}
-		st.back.mu.Lock()
-		st.back.stored.StartedAt, st.back.stored.UpdatedAt = began, st.Source.ServiceNow().UTC()
-		cp := st.back.stored
-		st.back.mu.Unlock()
+		cp := st.back.restarted(began, st.Source.ServiceNow().UTC())
 		run.FinishedAt = time.Now()
 		if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 			return err
@@ -75,9 +72,7 @@ func (st *Totals) askSpanAgain(ctx context.Context, sp Span, run *sinks.Run) err
 	if st.NotAskedFor(sp.Location) {
 		return nil
 	}
-	st.back.mu.Lock()
-	st.back.again++
-	st.back.mu.Unlock()
+	st.back.noteQuestion()
 	st.written.forget(sp)
 	in, r, err := st.askTotals(ctx, st.Source.Lanes.Backfill, sp)
 	run.Requests += r.requests

@@ -61,6 +61,22 @@ func (b *backfill) asked() uint64 {
 	return b.stored.Pages + b.again
 }
 
+// noteQuestion counts a question of a full resync.
+func (b *backfill) noteQuestion() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.again++
+}
+
+// restarted returns the checkpoint to store after a full resync, which asked for all days again from
+// began on.
+func (b *backfill) restarted(began, now time.Time) sinks.Checkpoint {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stored.StartedAt, b.stored.UpdatedAt = began, now
+	return b.stored
+}
+
 // progress is how far back the totals have been asked for; how far they go is known once the first
 // order is.
 func (b *backfill) progress() *status.Progress {
