@@ -100,11 +100,11 @@ func (d *deepRuns) restore(cp sinks.Checkpoint) {
 	}
 }
 
-// change changes the run under way, or which one that is.
-func (d *deepRuns) change(change func()) {
+// locked calls f with the lock held.
+func (d *deepRuns) locked(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	change()
+	f()
 }
 
 // noteEnd notes when a deep run is repeated that was cut short, or in which days moved: once for
@@ -166,7 +166,7 @@ func (d *deepRuns) progress(lanes *stream.Lanes) *status.Progress {
 
 // proveDeep is the turn of the last 92 days, and of each location.
 func (st *Totals) proveDeep(ctx context.Context) error {
-	defer st.deep.change(func() { st.deep.running = nil })
+	defer st.deep.locked(func() { st.deep.running = nil })
 	began, what := time.Now(), st.comparedNow()
 	b, err := st.firstLook(ctx, true, st.askDeep)
 	missed := errors.Join(err, b.broken)
@@ -198,7 +198,7 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 		}
 	}
 	run := &deepRun{asking: askingFor(len(locations))}
-	st.deep.change(func() { st.deep.running = run })
+	st.deep.locked(func() { st.deep.running = run })
 	var refused error
 	for _, l := range locations {
 		if err := b.await(ctx); err != nil {
@@ -214,10 +214,10 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 			return err
 		}
 		refused = errors.Join(refused, err)
-		st.deep.change(run.answered)
+		st.deep.locked(run.answered)
 	}
 	again := b.doubtful()
-	st.deep.change(func() {
+	st.deep.locked(func() {
 		run.differ, run.settles, run.left = daysOf(again), newestAsk(again).Add(st.Source.SettleAfter), len(spansCovering(again))
 	})
 	return refused
@@ -243,7 +243,7 @@ func (st *Totals) deepOwed() bool {
 	if due || later {
 		return due
 	}
-	return anew && st.Complete() && !st.shared.walkedWhole() || st.sleptThrough(time.Now())
+	return anew && st.Complete() && !st.shared.Orders.Resyncing() || st.sleptThrough(time.Now())
 }
 
 // sleptThrough reports whether the turn of a deep run has passed since the last one, or
@@ -252,7 +252,7 @@ func (st *Totals) sleptThrough(now time.Time) bool {
 	s := st.Source
 	cp, _ := st.back.now()
 	var last time.Time
-	st.deep.change(func() { last = stream.Later(st.deep.last, cp.StartedAt) })
+	st.deep.locked(func() { last = stream.Later(st.deep.last, cp.StartedAt) })
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
@@ -264,7 +264,7 @@ func (st *Totals) endDeep(ctx context.Context, began time.Time, what compared) e
 	if err != nil {
 		return fmt.Errorf("what the deep run has compared: %w", err)
 	}
-	st.deep.change(func() { st.deep.last, st.deep.compared = began, what })
+	st.deep.locked(func() { st.deep.last, st.deep.compared = began, what })
 	return st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
 		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
 		Position: string(text), Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),

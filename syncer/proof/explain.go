@@ -58,13 +58,13 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof)
 		removed[d.Day] = d
 	}
 	for _, p := range refunds {
-		of := removed[string(p.Day)]
+		day := removed[string(p.Day)]
 		before := st.verdicts.about(*p)
-		switch exactly, perhaps := addsUp(gapOf(p.differences[0]), of.Figures); {
+		switch exactly, perhaps := matchRefunds(gapOf(p.differences[0]), day.Figures); {
 		case exactly:
 			p.explained = "the service still counts refunds of orders that were removed since"
-			if len(of.IDs) <= list.AskFirst { // else a full resync asks for all that the service has
-				p.removed = of.IDs
+			if len(day.IDs) <= list.AskFirst { // else a full resync asks for all that the service has
+				p.removed = day.IDs
 			}
 		case perhaps:
 			p.explained = "the service may still count refunds that were made shortly before their orders were removed, which the mirror never had"
@@ -83,10 +83,11 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof)
 // mostReasons are more than api.md names. Of many more, some would add up to any amount.
 const mostReasons = 8
 
-// addsUp reports whether a gap is the sum of the refunds of one or more reasons: a service counts the
-// refunds of orders that were removed for a reason, or not. perhaps is the same with refunds that the
-// mirror never had, of as much as their orders can have been refunded.
-func addsUp(gap *big.Rat, removed sinks.Figures) (exactly, perhaps bool) {
+// matchRefunds compares a gap with the refunds of removed orders. exactly: it is the sum of those of one
+// or more reasons, since a service counts the refunds of orders that were removed for a reason, or not.
+// perhaps: it is that sum and refunds that the mirror never had, up to what their orders can have been
+// refunded.
+func matchRefunds(gap *big.Rat, removed sinks.Figures) (exactly, perhaps bool) {
 	unseen := ratOf(removed[sinks.UnseenRefunds])
 	for _, sum := range sumsOf(removed) {
 		rest := sum.Sub(gap, sum)

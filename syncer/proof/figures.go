@@ -67,8 +67,8 @@ func readReport(sp Span, r answer, lines bool) map[types.Date]*reported {
 		day := days[date]
 		switch {
 		case day == nil && lines:
-			for _, of := range days {
-				of.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
+			for _, other := range days {
+				other.bad = fmt.Sprintf("the service lists a line of %q, which is no day that was asked for: it may belong to this one", date)
 			}
 		case day == nil: // a day will be missing
 		case seen[date] && !lines:

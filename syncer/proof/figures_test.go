@@ -222,11 +222,11 @@ func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
 func TestRefundsOfSomeReasonsAreCounted(t *testing.T) {
 	byReason := sinks.Figures{"cancelled": "10.00", "deleted": "4.00", "gone": "0.50"}
 	for gap, want := range map[string]bool{"14.50": true, "10.00": true, "0.50": true, "10.5": true, "14.49": false, "9.00": false, "14.51": false, "5.00": false} {
-		if got, _ := addsUp(ratOf(gap), byReason); got != want {
+		if got, _ := matchRefunds(ratOf(gap), byReason); got != want {
 			t.Errorf("%s: %t", gap, got)
 		}
 	}
-	if exactly, perhaps := addsUp(ratOf("1.00"), nil); exactly || perhaps {
+	if exactly, perhaps := matchRefunds(ratOf("1.00"), nil); exactly || perhaps {
 		t.Error("nothing was removed")
 	}
 }

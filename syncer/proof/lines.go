@@ -227,8 +227,8 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
-			day, of := st.LocationOf(row.ID)
-			if _, ok := changed[day]; ok && of == sp.Location && !present[row.ID] {
+			day, location := st.LocationOf(row.ID)
+			if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 			}
 		}

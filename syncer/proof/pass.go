@@ -135,9 +135,9 @@ func (s *sourcePass) run(ctx context.Context, d *Shared) error {
 	differ := make([][]dayProof, len(on))
 	var errs []error
 	for _, q := range asks {
-		st := on[q.of]
+		st := on[q.stream]
 		found, err := s.ask(ctx, st, q.span)
-		differ[q.of] = append(differ[q.of], found...)
+		differ[q.stream] = append(differ[q.stream], found...)
 		s.change(func(r *SourceReport) { r.Suspects = daysOf(slices.Concat(differ...)) })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s from %s to %s: %w", st.Def.Name, q.span.From, q.span.To, err))
@@ -156,7 +156,7 @@ func (s *sourcePass) settleAll(ctx context.Context, d *Shared, on []*Totals, dif
 	for i, st := range on {
 		differ[i], errs[i] = s.settle(ctx, st, differ[i], s.request.Heal)
 	}
-	if s.request.Heal && len(slices.Concat(differ...)) > 0 && d.walkedWhole() {
+	if s.request.Heal && len(slices.Concat(differ...)) > 0 && d.Orders.Resyncing() {
 		err := s.wait(ctx, d, "the full resync that the orders owe")
 		errs = append(errs, err)
 		for i, st := range on {
@@ -219,8 +219,8 @@ func (s *sourcePass) wanted(ctx context.Context, d *Shared) (Span, error) {
 
 // question is a range of days of one of the streams.
 type question struct {
-	of   int
-	span Span
+	stream int // its index among those that are on
+	span   Span
 }
 
 // questions cut the days into what the service answers at once, the newest first.

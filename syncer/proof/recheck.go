@@ -215,9 +215,8 @@ func (r *recheck) conclude(ctx context.Context, left []dayProof) ([]dayProof, er
 		left[i] = r.stillDiffers(p)
 	}
 	left, err := r.totals.verdicts.conclude(ctx, left)
-	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, func(p dayProof) bool {
-		return p.Verdict == sinks.VerdictDrift && !p.gap.resynced
-	}) {
+	mayHelp := func(p dayProof) bool { return p.Verdict == sinks.VerdictDrift && !p.gap.resynced }
+	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, mayHelp) {
 		err = orders.Owe(ctx)
 	}
 	return left, err
@@ -285,7 +284,7 @@ func (r *recheck) stillDiffers(p dayProof) dayProof {
 	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
-	case shared.notComparable() != nil, shared.walkedWhole():
+	case shared.notComparable() != nil, orders.Resyncing():
 		p.Verdict, p.passing, p.Reason = sinks.VerdictUnsettled, true, underWay
 	case p.gap.resynced && len(bad) > 0:
 		p.Reason = fmt.Sprintf("a full resync of the orders did not help; %s in quarantine: %s", text.Plural(len(bad), "order")+text.Verb(len(bad), " is", " are"), strings.Join(text.Few(bad), ", "))
@@ -324,6 +323,3 @@ func (p dayProof) isExplained(orders *list.List) bool {
 	missing := func(id string) bool { return !slices.Contains(p.asked, id) }
 	return len(p.removed) > 0 && !slices.ContainsFunc(p.removed, missing) && !slices.ContainsFunc(p.ids, orders.Writer.MaybeQuarantined)
 }
-
-// walkedWhole reports whether a full resync of the orders is under way, or owed.
-func (d *Shared) walkedWhole() bool { return d.Orders.Resyncing() }

@@ -59,25 +59,25 @@ func ranges(sp Span) []Span {
 // Covering returns the fewest ranges that cover the days, each no longer than the service
 // answers.
 func Covering(places []Span) []Span {
-	days := map[string][]types.Date{}
+	byLocation := map[string][]types.Date{}
 	for _, p := range places {
-		days[p.Location] = append(days[p.Location], p.From)
+		byLocation[p.Location] = append(byLocation[p.Location], p.From)
 	}
 	var spans []Span
-	for _, location := range slices.Sorted(maps.Keys(days)) {
-		of := days[location]
-		slices.Sort(of)
-		for len(of) > 0 {
-			reach, err := calendar.AddDays(of[0], calendar.MaxRange-1)
+	for _, location := range slices.Sorted(maps.Keys(byLocation)) {
+		days := byLocation[location]
+		slices.Sort(days)
+		for len(days) > 0 {
+			reach, err := calendar.AddDays(days[0], calendar.MaxRange-1)
 			if err != nil {
-				reach = of[0]
+				reach = days[0]
 			}
-			n := slices.IndexFunc(of, func(day types.Date) bool { return day > reach })
+			n := slices.IndexFunc(days, func(day types.Date) bool { return day > reach })
 			if n < 0 {
-				n = len(of)
+				n = len(days)
 			}
-			spans = append(spans, Span{of[0], of[n-1], location})
-			of = of[n:]
+			spans = append(spans, Span{days[0], days[n-1], location})
+			days = days[n:]
 		}
 	}
 	return spans

@@ -92,7 +92,7 @@ func (v *verdicts) stored(ctx context.Context, from, to types.Date) ([]sinks.Ver
 	if err != nil {
 		return nil, fmt.Errorf("read the stored verdicts: %w", err)
 	}
-	return slices.DeleteFunc(all, func(of sinks.Verdict) bool { return of.Subject != v.subject() }), nil
+	return slices.DeleteFunc(all, func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), nil
 }
 
 // restore takes over the stored verdicts about some days that are not known, to write only what is
@@ -103,10 +103,10 @@ func (v *verdicts) restore(ctx context.Context, from, to types.Date) error {
 		return err
 	}
 	v.mu.Lock()
-	for _, of := range all {
-		key := DayKey(types.Date(of.Day), of.Location)
+	for _, verdict := range all {
+		key := DayKey(types.Date(verdict.Day), verdict.Location)
 		if _, known := v.last[key]; !known {
-			v.last[key] = restored(of, v.stream.Source.Versions)
+			v.last[key] = restored(verdict, v.stream.Source.Versions)
 		}
 	}
 	v.mu.Unlock()
@@ -115,15 +115,15 @@ func (v *verdicts) restore(ctx context.Context, from, to types.Date) error {
 }
 
 // restored returns what is known by a stored verdict.
-func restored(of sinks.Verdict, versions *write.VersionClock) lastVerdict {
-	last := lastVerdict{verdict: of.Verdict, asked: of.AskedAt}
-	if len(of.Differences) > 0 && !isProven(of.Verdict) {
-		last.gap = gap{hash: gapHash(of.Differences), found: of.FoundVersion, fetched: of.HealingTried, resynced: of.HealingTried}
+func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
+	last := lastVerdict{verdict: verdict.Verdict, asked: verdict.AskedAt}
+	if len(verdict.Differences) > 0 && !isProven(verdict.Verdict) {
+		last.gap = gap{hash: gapHash(verdict.Differences), found: verdict.FoundVersion, fetched: verdict.HealingTried, resynced: verdict.HealingTried}
 		if last.gap.found == 0 { // since when is not known
 			last.gap.found = versions.Take(1)
 		}
 		last.gap.since = last.gap.found
-		last.hash = verdictHash(last.gap, of.Reason)
+		last.hash = verdictHash(last.gap, verdict.Reason)
 	}
 	return last
 }
@@ -235,7 +235,7 @@ func (v *verdicts) complete(ctx context.Context, concluded []dayProof) error {
 	}
 	for i := range concluded {
 		p := &concluded[i]
-		at := slices.IndexFunc(stored, func(of sinks.Verdict) bool { return DayKey(types.Date(of.Day), of.Location) == p.key() })
+		at := slices.IndexFunc(stored, func(verdict sinks.Verdict) bool { return DayKey(types.Date(verdict.Day), verdict.Location) == p.key() })
 		if at < 0 || !lacks(*p) || stored[at].Verdict != sinks.VerdictDrift {
 			continue
 		}
@@ -345,9 +345,9 @@ func (v *verdicts) withdrawOfAll(ctx context.Context) error {
 		return err
 	}
 	var withdrawn []sinks.Verdict
-	for _, of := range stored {
-		if of.Location == "" {
-			withdrawn = append(withdrawn, sinks.Verdict{Day: of.Day, Subject: of.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: of.AskedAt})
+	for _, verdict := range stored {
+		if verdict.Location == "" {
+			withdrawn = append(withdrawn, sinks.Verdict{Day: verdict.Day, Subject: verdict.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: verdict.AskedAt})
 		}
 	}
 	return v.store(ctx, withdrawn)
