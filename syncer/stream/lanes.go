@@ -23,8 +23,8 @@ type Lanes struct {
 func (l *Lanes) AwaitDeep(ctx context.Context) error { return l.Key.Await(ctx, budget.Deep, true) }
 
 // Forecast adds to the progress of a walk of a whole list how many pages are still to come, and how
-// long they take. Between its rows so far, so many came that do not count, and as many more are
-// expected.
+// long they take. between is how many tombstones and left-out rows came so far among its rows; as many
+// are expected among the rest.
 func (l *Lanes) Forecast(p *status.Progress, between uint64, pace *Pace) {
 	rows := uint64(1) // the page that says it is the last
 	if p.TotalRows > p.Rows {

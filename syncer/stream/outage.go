@@ -47,31 +47,31 @@ func (o *Outage) Begin() {
 // ofWarehouse reports an error of the warehouse, which the sink logs.
 func ofWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }
 
-// outages are under way, by the name of their stream.
+// outages are the outages of the streams of a source.
 type outages struct {
-	mu sync.Mutex
-	of map[string]Outage
+	mu       sync.Mutex
+	byStream map[string]Outage
 }
 
 // begin notes that a stream fails in a state, and reports whether that is to be logged if it may be.
 func (all *outages) begin(stream, state string, may bool) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	o := all.of[stream]
+	o := all.byStream[stream]
 	o.Begin()
 	tell := may && o.State != state
 	if state == status.StateUnreachable { // one service: one line
-		for name, other := range all.of {
+		for name, other := range all.byStream {
 			tell = tell && (name == stream || other.State != state)
 		}
 	}
 	if tell {
 		o.State = state
 	}
-	if all.of == nil {
-		all.of = map[string]Outage{}
+	if all.byStream == nil {
+		all.byStream = map[string]Outage{}
 	}
-	all.of[stream] = o
+	all.byStream[stream] = o
 	return tell
 }
 
@@ -79,8 +79,8 @@ func (all *outages) begin(stream, state string, may bool) bool {
 func (all *outages) end(stream string) Outage {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	o := all.of[stream]
-	delete(all.of, stream)
+	o := all.byStream[stream]
+	delete(all.byStream, stream)
 	return o
 }
 

@@ -12,7 +12,7 @@ import (
 type Trouble struct {
 	State  string
 	Detail string
-	// Explained: somebody else tells the log of it.
+	// Explained: another log line is about it.
 	Explained bool
 	// RetryAfter is what the service asked for, zero for nothing.
 	RetryAfter time.Duration
