@@ -22,7 +22,7 @@ const (
 
 // differs reports the differences of one row.
 func (v *verification) differs(id string, found []mapping.Difference) {
-	v.note(func() { v.result.Differences++ })
+	v.locked(func() { v.result.Differences++ })
 	hint := v.hint(found)
 	for i, d := range found {
 		f := v.finding(FoundDifference, id)

@@ -22,7 +22,7 @@ func TestWhatIsADifference(t *testing.T) {
 		return r
 	}
 	alive := stored(func(*sinks.StoredRow) {})
-	buried := stored(func(r *sinks.StoredRow) { r.Removed, r.Reason, r.DeletedAt = true, "deleted", at })
+	removedRow := stored(func(r *sinks.StoredRow) { r.Removed, r.Reason, r.DeletedAt = true, "deleted", at })
 	for name, c := range map[string]struct {
 		api       answer
 		stored    *sinks.StoredRow
@@ -33,13 +33,13 @@ func TestWhatIsADifference(t *testing.T) {
 		"not stored":                              {live, nil, nil, `: "live" "absent"`},
 		"not stored, and need not be":             {answer{id: "a", raw: live.raw, optional: true}, nil, nil, ""},
 		"not shown":                               {answer{}, alive, nil, `: "absent" "live"`},
-		"not shown, and removed":                  {answer{}, buried, nil, ""},
+		"not shown, and removed":                  {answer{}, removedRow, nil, ""},
 		"listed by another source":                {answer{elsewhere: true}, alive, nil, ""},
-		"live, and removed":                       {live, buried, nil, `: "live" "removed: deleted"`},
+		"live, and removed":                       {live, removedRow, nil, `: "live" "removed: deleted"`},
 		"a tombstone, and live":                   {removed, alive, nil, `: "removed: deleted" "live"`},
 		"a tombstone, not stored":                 {removed, nil, nil, `: "removed: deleted" "absent"`},
 		"a tombstone of any location, not stored": {removed, nil, []string{"l1"}, ""},
-		"removed on both sides":                   {removed, buried, nil, ""},
+		"removed on both sides":                   {removed, removedRow, nil, ""},
 		"removed for another reason": {
 			removed, stored(func(r *sinks.StoredRow) { r.Removed, r.Reason, r.DeletedAt = true, "gone", at }), nil, `reason: "deleted" "gone"`,
 		},

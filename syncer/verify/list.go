@@ -29,7 +29,7 @@ func (k *listKind) compare(ctx context.Context) (uint64, error) {
 	if live > uint64(k.pass.limits.IDs) {
 		return 0, k.tooMany()
 	}
-	k.note(func() { k.expecting = live })
+	k.locked(func() { k.expecting = live })
 	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
 	shown := make([]uint64, 0, min(int(live+live/8)+k.pass.limits.Rows, k.pass.limits.IDs))
 	err = k.walk(ctx, func(rows map[string]answer) error {
@@ -76,7 +76,7 @@ func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error)
 			return fmt.Errorf("%s: %w", k.stream.Def.Name, err)
 		}
 		k.stream.Source.Log.Warn("the service refused the cursor of a verification, its walk begins anew", "stream", k.stream.Def.Name)
-		k.note(func() { k.result.Unjudged = unjudged })
+		k.locked(func() { k.result.Unjudged = unjudged })
 	}
 }
 
@@ -125,7 +125,7 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers := make(map[string]answer, len(all))
 	var pages uint64
-	k.note(func() { pages = k.pages })
+	k.locked(func() { pages = k.pages })
 	if k.stream.Def.One != nil && uint64(len(all)) <= pages {
 		for _, s := range all {
 			a, err := k.askOne(ctx, s)

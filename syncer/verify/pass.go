@@ -169,7 +169,7 @@ func waitForTurns(ctx context.Context, s Source, suspicious []*verification) err
 		return nil
 	}
 	for _, v := range suspicious {
-		v.note(func() { v.turns, v.waiting = time.Now().Add(longest), len(v.suspects) })
+		v.locked(func() { v.turns, v.waiting = time.Now().Add(longest), len(v.suspects) })
 	}
 	suspicious[0].stream.Source.Log.Info("rows differ at first sight; they are compared again after two turns of the schedule", "wait", longest)
 	if !lifecycle.Pause(ctx, longest) {

@@ -6,8 +6,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// note reads or changes what the lock guards.
-func (v *verification) note(f func()) {
+// locked calls f with the lock held.
+func (v *verification) locked(f func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f()

@@ -132,7 +132,7 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	}
 	err := protected()
 	if api.IsUnauthorized(err) && v.source.AskKey(ctx) == nil {
-		v.note(func() { v.result.Unjudged = unjudged })
+		v.locked(func() { v.result.Unjudged = unjudged })
 		err = protected()
 	}
 	if ctx.Err() != nil {
@@ -173,7 +173,7 @@ func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
 		why, lacks := st.Why(), st.LacksScope()
-		v.note(func() { v.result.Off, v.result.NoScope = why, lacks })
+		v.locked(func() { v.result.Off, v.result.NoScope = why, lacks })
 		return nil
 	}
 	if v.kind == nil {
@@ -189,7 +189,7 @@ func (v *verification) compareAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.note(func() { v.result.Rows = rows })
+	v.locked(func() { v.result.Rows = rows })
 	return v.compareAgain(ctx, false)
 }
 
@@ -236,7 +236,7 @@ func (v *verification) suspect(id string, place proof.Span) *suspect {
 	s = &suspect{id: id, place: place}
 	// Rows in quarantine are not judged, unless their entry is closed meanwhile.
 	if !v.quarantined(id, s) && len(v.suspects) >= v.most+len(v.open) {
-		v.note(func() { v.result.Unjudged++ })
+		v.locked(func() { v.result.Unjudged++ })
 		return s
 	}
 	v.suspects[id] = s
@@ -274,11 +274,11 @@ func (v *verification) compareAgain(ctx context.Context, judge bool) error {
 		switch {
 		case !a.unsure && len(found) == 0:
 			delete(v.suspects, s.id)
-			v.note(func() { v.result.Settled++ })
+			v.locked(func() { v.result.Settled++ })
 		case !judge:
 		case a.unsure || s.hash != before:
 			delete(v.suspects, s.id)
-			v.note(func() { v.result.Moving++ })
+			v.locked(func() { v.result.Moving++ })
 			v.pass.tell(v.finding(FoundMoving, s.id))
 		default:
 			delete(v.suspects, s.id)
@@ -359,7 +359,7 @@ func (v *verification) tellQuarantine() {
 		f.Field, f.Reason = q.Field, q.Reason
 		v.pass.tell(f)
 	}
-	v.note(func() { v.result.InQuarantine = uint64(len(v.open)) })
+	v.locked(func() { v.result.InQuarantine = uint64(len(v.open)) })
 	if v.unreadable && !anonymous {
 		v.differs("", wholeRow("a row whose id cannot be read", "no entry in quarantine"))
 	}
