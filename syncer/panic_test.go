@@ -233,10 +233,10 @@ func TestAPanicInALeaseCallbackEndsALife(t *testing.T) {
 		w.until("mirrored", 5*time.Minute, w.filled)
 		synctest.Wait() // nothing reads the condition while it changes
 		lives := w.syncer.served()
-		healthy := lives[0].link.Condition
-		lives[0].link.Condition = nil // looking at it panics
+		healthy := lives[0].link
+		lives[0].link = nil // looking at it panics
 		leaseOwner{w.syncer}.Looked()
-		lives[0].link.Condition = healthy
+		lives[0].link = healthy
 		if lives[0].over() == nil || lives[1].over() != nil {
 			t.Errorf("over: %v, %v", lives[0].over(), lives[1].over())
 		}

@@ -1,22 +1,15 @@
 package link
 
 import (
-	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Condition is how well the source can be served: its state, the trouble that it is in, and when
-// /me is asked next. Its methods may be called from any goroutine.
-type Condition struct {
-	source  string
-	log     *slog.Logger
-	changed func() // called after each change that the source's loop acts on
-
-	mu        sync.Mutex // guards what follows
+// condition is how well the source can be served: its state, the trouble that it is in, and when
+// /me is asked next.
+type condition struct {
 	state     string
 	detail    string
 	since     time.Time
@@ -29,143 +22,128 @@ type Condition struct {
 	confirmed time.Time     // when it last answered who asked after a failure of a stream
 }
 
-// View is what a person is shown of it.
+// View is what a status shows of the condition of a source.
 type View struct {
 	State, Detail    string
-	Ready            bool      // as [Condition.Ready]
+	Ready            bool      // as [Link.Ready]
 	Since, NextProbe time.Time // NextProbe is zero for a source that is served
 }
 
-// View is how it is now.
-func (c *Condition) View() View {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return View{State: c.state, Detail: c.detail, Ready: c.ready, Since: c.since, NextProbe: c.nextProbe}
+// View returns the condition.
+func (l *Link) View() View {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return View{State: l.state, Detail: l.detail, Ready: l.ready, Since: l.since, NextProbe: l.nextProbe}
 }
 
 // Ready is true when /me has answered, and nothing has failed since.
-func (c *Condition) Ready() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ready
+func (l *Link) Ready() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ready
 }
 
 // IsRecent reports whether /me has just answered, and nothing has failed since.
-func (c *Condition) IsRecent() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ready && time.Since(c.answered) < freshAnswer
+func (l *Link) IsRecent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ready && time.Since(l.answered) < freshAnswer
 }
 
 // freshAnswer is how old an answer of /me may be to spare another request.
 const freshAnswer = 10 * time.Second
 
-// mustWait reports whether the service has asked to be left alone.
-func (c *Condition) mustWait() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Before(c.notBefore)
-}
-
-// probeNow has the next probe wait for nothing but its place in the queue.
-func (c *Condition) probeNow() {
-	c.mu.Lock()
-	c.nextProbe = time.Now()
-	c.mu.Unlock()
-	c.changed()
-}
-
 // mayFail reports whether a walk's failure may be the source's. It is the stream's own when /me has
 // answered since, or has just answered who asked after the failure of another stream.
-func (c *Condition) mayFail(failed time.Time, refused bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ready && !c.answered.After(failed) && (refused || time.Since(c.confirmed) >= freshAnswer)
+func (l *Link) mayFail(failed time.Time, refused bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ready && !l.answered.After(failed) && (refused || time.Since(l.confirmed) >= freshAnswer)
 }
 
 // NoteConfirmed notes that /me has just answered who asked after a failure of a stream.
-func (c *Condition) NoteConfirmed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.confirmed = time.Now()
+func (l *Link) NoteConfirmed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.confirmed = time.Now()
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was
 // due, by a pass for one, is no probe that failed, and puts it off only for as long as the
 // service asks: who runs many passes must not wait longer for the daemon.
-func (c *Condition) Troubled(t stream.Trouble) {
+func (l *Link) Troubled(t stream.Trouble) {
 	now := time.Now()
-	c.mu.Lock()
-	due := !now.Before(c.nextProbe)
-	passing := t.MayPass() && (stream.Trouble{State: c.state}).MayPass()
-	switch another := c.state != t.State && !passing; {
+	l.mu.Lock()
+	due := !now.Before(l.nextProbe)
+	passing := t.MayPass() && (stream.Trouble{State: l.state}).MayPass()
+	switch another := l.state != t.State && !passing; {
 	case another:
-		c.failures = 1
+		l.failures = 1
 	case due:
-		c.failures++
+		l.failures++
 	}
-	c.notBefore = now.Add(t.RetryAfter)
-	if c.state != t.State {
-		c.since = now
+	l.notBefore = now.Add(t.RetryAfter)
+	if l.state != t.State {
+		l.since = now
 	}
-	c.state, c.detail, c.ready = t.State, t.Detail, false
-	next := now.Add(probeDelay(t, c.failures, Jitter(c.source, c.failures)))
+	l.state, l.detail, l.ready = t.State, t.Detail, false
+	next := now.Add(probeDelay(t, l.failures, Jitter(l.opts.Source, l.failures)))
 	if !due {
-		next = stream.Later(stream.Earlier(next, c.nextProbe), c.notBefore)
+		next = stream.Later(stream.Earlier(next, l.nextProbe), l.notBefore)
 	}
-	c.nextProbe = next
-	c.logTrouble(t)
-	c.mu.Unlock()
-	c.changed()
+	l.nextProbe = next
+	l.logTrouble(t)
+	l.mu.Unlock()
+	l.opts.Changed()
 }
 
 // logTrouble warns of a trouble when it is news. The caller holds the lock.
-func (c *Condition) logTrouble(t stream.Trouble) {
-	kind, tell := t.State, c.log.Debug
+func (l *Link) logTrouble(t stream.Trouble) {
+	kind, tell := t.State, l.opts.Log.Debug
 	if t.MayPass() {
 		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
-	if !t.Explained && c.outage.News(kind) {
-		tell = c.log.Warn
+	if !t.Explained && l.outage.News(kind) {
+		tell = l.opts.Log.Warn
 	}
-	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", c.nextProbe.UTC().Truncate(time.Second))
+	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", l.nextProbe.UTC().Truncate(time.Second))
 }
 
 // Enter changes the state of a source that is not ready.
-func (c *Condition) Enter(state, detail string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.state != state || c.detail != detail {
-		c.log.Info("source changed state", "state", state, "detail", detail)
-		c.state, c.detail, c.since = state, detail, time.Now()
+func (l *Link) Enter(state, detail string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != state || l.detail != detail {
+		l.opts.Log.Info("source changed state", "state", state, "detail", detail)
+		l.state, l.detail, l.since = state, detail, time.Now()
 	}
 }
 
 // Healthy ends a trouble: /me has answered. The loop may be waiting for a probe that is
 // not needed any more.
-func (c *Condition) Healthy(state, detail string) {
-	c.mu.Lock()
-	c.logServed(state, detail)
-	if c.state != state {
-		c.since = time.Now()
+func (l *Link) Healthy(state, detail string) {
+	l.mu.Lock()
+	l.logServed(state, detail)
+	if l.state != state {
+		l.since = time.Now()
 	}
-	c.state, c.detail = state, detail
-	c.ready, c.failures, c.answered, c.nextProbe, c.notBefore = true, 0, time.Now(), time.Time{}, time.Time{}
-	c.mu.Unlock()
-	c.changed()
+	l.state, l.detail = state, detail
+	l.ready, l.failures, l.answered, l.nextProbe, l.notBefore = true, 0, time.Now(), time.Time{}, time.Time{}
+	l.mu.Unlock()
+	l.opts.Changed()
 }
 
-// logServed logs that the source is served, with how long it was not when that was told.
+// logServed logs that the source is served, and for how long it was not if that was logged.
 // The caller holds the lock.
-func (c *Condition) logServed(state, detail string) {
-	ended := c.outage
-	c.outage = stream.Outage{}
+func (l *Link) logServed(state, detail string) {
+	ended := l.outage
+	l.outage = stream.Outage{}
 	switch {
-	case state == status.StateFailing && (c.state != state || c.detail != detail): // configuration and key do not fit
-		c.log.Warn("source is served in part", "state", state, "detail", detail)
+	case state == status.StateFailing && (l.state != state || l.detail != detail): // configuration and key do not fit
+		l.opts.Log.Warn("source is served in part", "state", state, "detail", detail)
 	case ended.Logged():
-		c.log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
-	case c.state != state || c.detail != detail:
-		c.log.Info("source is served", "state", state, "detail", detail)
+		l.opts.Log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
+	case l.state != state || l.detail != detail:
+		l.opts.Log.Info("source is served", "state", state, "detail", detail)
 	}
 }

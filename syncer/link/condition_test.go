@@ -14,8 +14,10 @@ import (
 func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(1)
-		l := &Link{opts: Options{Queue: q}}
-		l.Condition = &Condition{source: "s", log: slog.New(slog.DiscardHandler), changed: func() {}, state: status.StateStarting}
+		l := &Link{
+			opts:      Options{Queue: q, Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
+			condition: condition{state: status.StateStarting},
+		}
 		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
 		doubts := func(what string, trouble stream.Trouble, want bool) {
 			t.Helper()

@@ -19,21 +19,21 @@ import (
 )
 
 // Link is a source's way to the API: one client, seen through the lanes of the
-// source's budget (DESIGN §6, B4).
+// source's budget (DESIGN §6, B4). Its methods may be called from any goroutine.
 type Link struct {
 	stream.Lanes
-	*Condition
-	opts Options
+	opts  Options
+	probe *api.Client // asks for the key, ahead of everything else
 
-	mu      sync.Mutex     // guards what follows; all of it is secret
+	mu sync.Mutex // guards what follows
+	condition
+	paused bool // a long pause has been reported, and no answer has come since
+	shared bool // that others use the limits has been reported
+	// The keys are secret.
 	asked   []string       // the keys there were when /me was last asked
 	trying  string         // the key that /me is asked with, or was
 	inUse   string         // the one with which it answered; empty: none yet
 	refused map[string]int // with which status, by key
-	paused  bool           // a long pause has been reported, and no answer has come since
-	shared  bool           // that others use the limits has been reported
-
-	probe *api.Client // asks for the key, ahead of everything else
 }
 
 // Options are what a link is made of.
@@ -54,8 +54,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, refused: map[string]int{}}
-	l.Condition = &Condition{source: o.Source, log: o.Log, changed: o.Changed, state: status.StateStarting, since: time.Now()}
+	l := &Link{opts: o, condition: condition{state: status.StateStarting, since: time.Now()}, refused: map[string]int{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -123,7 +122,10 @@ func (l *Link) configured() []string {
 // IsChanged reports whether a key is another than when /me was last asked, and the service has not
 // asked to be left alone.
 func (l *Link) IsChanged() bool {
-	if l.mustWait() {
+	l.mu.Lock()
+	mustWait := time.Now().Before(l.notBefore)
+	l.mu.Unlock()
+	if mustWait {
 		return false
 	}
 	now := l.configured()
@@ -216,7 +218,10 @@ func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 		return false
 	case refused && l.opts.Queue.full():
 		l.Troubled(t)
-		l.probeNow()
+		l.mu.Lock()
+		l.nextProbe = time.Now()
+		l.mu.Unlock()
+		l.opts.Changed()
 		return false
 	}
 	return true
