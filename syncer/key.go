@@ -38,10 +38,10 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	}
 }
 
-// askKey asks /me and acts on the answer, one at a time, unless that is needless by then.
-func (s *source) askKey(ctx context.Context, needless func() bool) error {
+// askKey asks /me and acts on the answer, one at a time, unless skip returns true by then.
+func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	return s.opening.Run(ctx, func(ctx context.Context) error {
-		if needless() {
+		if skip() {
 			return nil
 		}
 		me, err := s.probe(ctx)
