@@ -11,8 +11,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/test/memsink"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // damage is what was done to the mirrored orders behind the syncer's back, as a
@@ -86,7 +86,7 @@ var damageKinds = []damageKind{
 		})
 	}},
 	{"moved to another day", func(v *vandal, day string) *damage {
-		to, err := calendar.AddDays(types.Date(day), -1-v.g.IntN(3))
+		to, err := schedule.AddDays(types.Date(day), -1-v.g.IntN(3))
 		if err != nil {
 			panic(err)
 		}
@@ -123,7 +123,7 @@ var damageKinds = []damageKind{
 		return v.each(v.some(1, v.refunded(day)), func(r memsink.Row, o soldOrder) []string {
 			to := o.Refunds[0].At.AddDate(0, 0, -1-v.g.IntN(3)).UTC()
 			v.store.EditColumn(registry.Orders, v.business, r.ID, "refunds.at", sameEach(len(o.Refunds), to.Format(time.RFC3339Nano)))
-			return append(o.refundDays(), string(calendar.DayOf(to)))
+			return append(o.refundDays(), string(schedule.DayOf(to)))
 		})
 	}},
 }
@@ -158,7 +158,7 @@ func readSold(raw string) (o soldOrder) {
 
 func (o soldOrder) refundDays() (days []string) {
 	for _, r := range o.Refunds {
-		days = append(days, string(calendar.DayOf(r.At)))
+		days = append(days, string(schedule.DayOf(r.At)))
 	}
 	return days
 }

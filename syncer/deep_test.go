@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -38,10 +37,10 @@ func heavy(requests []sandbox.Request) []heavyRequest {
 		if r.Route != "/sales/daily" && r.Route != "/sales/products" {
 			continue
 		}
-		today := calendar.DayOf(r.At)
+		today := schedule.DayOf(r.At)
 		all = append(all, heavyRequest{
 			app: r.App, route: r.Route, at: r.At,
-			deep:   strings.Contains(r.URI, "from="+daysBefore(today, calendar.MaxRange-1)),
+			deep:   strings.Contains(r.URI, "from="+daysBefore(today, proof.MaxRange-1)),
 			recent: strings.Contains(r.URI, "from="+daysBefore(today, 1)),
 		})
 	}
@@ -96,7 +95,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 		w.schedule.ReconcileDeep = "30 3 * * *" // later than the default: the backfill has ended
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
-		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, calendar.Zone())
+		begins := time.Date(2000, 1, 1, 3, 30, 0, 0, schedule.Zone())
 		time.Sleep(time.Until(begins))
 		synctest.Wait()
 		before := len(w.box.Requests())
@@ -310,7 +309,7 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 
 // daysBefore is a day so many days before another.
 func daysBefore(day types.Date, n int) string {
-	before, err := calendar.AddDays(day, -n)
+	before, err := schedule.AddDays(day, -n)
 	if err != nil {
 		panic(err) // dayOf gives days only
 	}

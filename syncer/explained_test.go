@@ -16,9 +16,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // refunded refunds the n-th order of the world some days ago.
@@ -33,7 +33,7 @@ func (w *world) refundedBy(n, ago int, amount int64) (id, day string) {
 	if err := restaurant.At(at).RefundOrderAt(id, amount, at); err != nil {
 		w.t.Fatal(err)
 	}
-	return id, string(calendar.DayOf(at))
+	return id, string(schedule.DayOf(at))
 }
 
 // expectExplained expects that one day is explained, and all others are proven.

@@ -14,8 +14,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // TestADayThatCannotBeComparedAfterItsFetchIsNoSuccess: five of them end the fetching, they owe a full
@@ -117,7 +117,7 @@ func TestARowOfADayThatWasNotAskedForChangesNothing(t *testing.T) {
 			var fault atomic.Pointer[splicing]
 			w := newWorld(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				s, q := fault.Load(), r.URL.Query()
-				if s == nil || !strings.HasSuffix(r.URL.Path, route) || q.Get("from") != string(calendar.DayOf(time.Now().AddDate(0, 0, -1))) || q.Get("location_id") != "" {
+				if s == nil || !strings.HasSuffix(r.URL.Path, route) || q.Get("from") != string(schedule.DayOf(time.Now().AddDate(0, 0, -1))) || q.Get("location_id") != "" {
 					box.Handler().ServeHTTP(rw, r)
 					return
 				}

@@ -13,7 +13,6 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -91,7 +90,7 @@ func TestADayThatCannotBeFetchedHoldsUpNoOther(t *testing.T) {
 			w.tipped(business, daysAgo(n), "900.00", false)
 		}
 		next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
-		bad := daysBefore(calendar.DayOf(next), 4)
+		bad := daysBefore(schedule.DayOf(next), 4)
 		refuse.set(func(r *http.Request) bool { return orderWalk(r, bad) })
 		time.Sleep(time.Until(next))
 		w.until("the other days are healed", time.Hour, func() bool {

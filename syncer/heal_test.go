@@ -14,10 +14,10 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // proven runs a daemon over a restaurant whose days are all proven.
@@ -60,7 +60,7 @@ func (w *world) liveOrders(business, day string) []string {
 	return ids
 }
 
-func daysAgo(n int) string { return string(calendar.DayOf(time.Now().AddDate(0, 0, -n))) }
+func daysAgo(n int) string { return string(schedule.DayOf(time.Now().AddDate(0, 0, -n))) }
 
 // Each kind of damage has a day of its own.
 func TestEveryKindOfDamageIsFoundAndHealed(t *testing.T) {

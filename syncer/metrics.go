@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -230,7 +230,7 @@ var sourceGauges = []gauge[servedSource]{
 		if s.Proof == nil {
 			return
 		}
-		if day, err := time.ParseInLocation(time.DateOnly, s.Proof.ProvenUntil, calendar.Zone()); err == nil {
+		if day, err := time.ParseInLocation(time.DateOnly, s.Proof.ProvenUntil, schedule.Zone()); err == nil {
 			set(seconds(day.AddDate(0, 0, 1)))
 		}
 	}),

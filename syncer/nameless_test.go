@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // openRaws are the open entries' rows of a stream, in order.
@@ -124,10 +124,10 @@ func TestAHalfWalkClosesNothing(t *testing.T) {
 func TestRowsOfTotalsThatHaveNoPlaceClose(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		day := func(r *http.Request) string {
-			return fmt.Sprintf(`{"currency":"RON","from":"a","to":"b","totals":{},"data":[%s]}`, aDay(calendar.DayOf(time.Now())))
+			return fmt.Sprintf(`{"currency":"RON","from":"a","to":"b","totals":{},"data":[%s]}`, aDay(schedule.DayOf(time.Now())))
 		}
 		dateless := strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01"`, `"date":7`, 1)
-		unnamed := fmt.Sprintf(`{"date":%q,"product_id":7,"name":"M","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"2.00","line_discounts":"0.00","net":"2.00"}`, calendar.DayOf(time.Now()))
+		unnamed := fmt.Sprintf(`{"date":%q,"product_id":7,"name":"M","category_id":null,"quantity":"2.00","weight_kg":null,"gross":"2.00","line_discounts":"0.00","net":"2.00"}`, schedule.DayOf(time.Now()))
 		bad := true
 		f.on("/sales/daily", func(rw http.ResponseWriter, r *http.Request) bool {
 			answer := day(r)

@@ -14,9 +14,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -122,7 +122,7 @@ func (c *chain) right(source, location string) {
 	c.t.Helper()
 	rows, began, compared := c.store.Rows("sales_daily", c.business), false, 0
 	for _, step := range [][2]int{{-183, -92}, {-91, 0}} {
-		uri := fmt.Sprintf("/sales/daily?from=%s&to=%s", calendar.DayOf(time.Now().AddDate(0, 0, step[0])), calendar.DayOf(time.Now().AddDate(0, 0, step[1])))
+		uri := fmt.Sprintf("/sales/daily?from=%s&to=%s", schedule.DayOf(time.Now().AddDate(0, 0, step[0])), schedule.DayOf(time.Now().AddDate(0, 0, step[1])))
 		if location != "" {
 			uri += "&location_id=" + location
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 	"github.com/larder-sync/larder/syncer/write"
@@ -281,8 +281,8 @@ func (e *episode) compareTotals(business int) {
 	if !e.mirrors(business, registry.Daily) {
 		return
 	}
-	today := calendar.DayOf(e.serviceNow())
-	from, err := calendar.AddDays(today, -1)
+	today := schedule.DayOf(e.serviceNow())
+	from, err := schedule.AddDays(today, -1)
 	if err != nil {
 		e.fault("%v", err)
 		return

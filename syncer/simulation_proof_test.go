@@ -12,9 +12,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // damageEvent is drawn beside the other kinds, where every change is told by the
@@ -97,7 +97,7 @@ func (e *episode) proven(heal bool) {
 		return
 	}
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
-	request := proof.Request{Sources: sources, From: string(calendar.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}
+	request := proof.Request{Sources: sources, From: string(schedule.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}
 	r, err := e.syncer.Reconcile(e.t.Context(), request, nil)
 	if request.Heal && err == nil && r.Err() == nil && r.Drift() > 0 {
 		if resync, failed := e.syncer.RunOnce(e.t.Context(), Selection{Sources: sources, Streams: []string{registry.Orders}, Full: true, ConfirmSweep: true}, nil); failed != nil || resync.Err() != nil {

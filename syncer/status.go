@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -87,7 +86,7 @@ func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
 	if s.Timetable().Off(comparing) {
 		comparing = schedule.ReconcileDeep
 	}
-	day, err := calendar.AddDays(calendar.DayOf(now.Add(-s.patience(comparing))), -1)
+	day, err := schedule.AddDays(schedule.DayOf(now.Add(-s.patience(comparing))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated

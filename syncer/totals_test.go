@@ -11,9 +11,9 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -32,7 +32,7 @@ func TestDaysAreBucharests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := calendar.DayOf(instant); got != want {
+		if got := schedule.DayOf(instant); got != want {
 			t.Errorf("%s is %s, want %s", at, got, want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestDaysAreBucharests(t *testing.T) {
 		n    int
 		want types.Date
 	}{{"2026-03-28", 1, "2026-03-29"}, {"2026-03-29", 1, "2026-03-30"}, {"2026-10-26", -1, "2026-10-25"}, {"2026-10-25", -1, "2026-10-24"}, {"2026-03-01", -1, "2026-02-28"}} {
-		if got, err := calendar.AddDays(c.from, c.n); err != nil || got != c.want {
+		if got, err := schedule.AddDays(c.from, c.n); err != nil || got != c.want {
 			t.Errorf("%s%+d is %s, want %s (%v)", c.from, c.n, got, c.want, err)
 		}
 	}
@@ -66,8 +66,8 @@ func TestRecentTotalsAreYesterdayAndTodayThroughChangesOfClock(t *testing.T) {
 					if len(l) < 12 || l[:12] != "/sales/daily" {
 						continue
 					}
-					today := calendar.DayOf(at[i])
-					yesterday, err := calendar.AddDays(today, -1)
+					today := schedule.DayOf(at[i])
+					yesterday, err := schedule.AddDays(today, -1)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -89,8 +89,8 @@ func TestTotalsEqualTheServices(t *testing.T) {
 		days := 0
 		for _, step := range [][2]int{{-91, 0}, {-183, -92}, {-275, -184}, {-367, -276}, {-400, -368}} {
 			var answer struct{ Data []json.RawMessage }
-			from := calendar.DayOf(time.Now().AddDate(0, 0, step[0]))
-			to := calendar.DayOf(time.Now().AddDate(0, 0, step[1]))
+			from := schedule.DayOf(time.Now().AddDate(0, 0, step[0]))
+			to := schedule.DayOf(time.Now().AddDate(0, 0, step[1]))
 			w.ask(key.Value, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, to), &answer)
 			for _, raw := range answer.Data {
 				var day proof.DayRow
@@ -147,7 +147,7 @@ func TestTheWayBackEndsAtTheFirstOrder(t *testing.T) {
 func TestLinesThatVanishFromADayAreBuried(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := calendar.DayOf(time.Now())
+		day := schedule.DayOf(time.Now())
 		line := func(product, name string) string {
 			return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":%q,"category_id":null,"quantity":"1.00","weight_kg":null,"gross":"5.00","line_discounts":"0.00","net":"5.00"}`, day, product, name)
 		}
@@ -223,7 +223,7 @@ func TestATotalsRouteThatFailsIsTriedAgain(t *testing.T) {
 func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := calendar.DayOf(time.Now())
+		day := schedule.DayOf(time.Now())
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", line)
 		f.on("/sales/products", func(rw http.ResponseWriter, r *http.Request) bool { // has no sale on any other day
@@ -251,7 +251,7 @@ func productLine(day any, product, name string) string {
 func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := calendar.DayOf(time.Now())
+		day := schedule.DayOf(time.Now())
 		f.set("/sales/products", productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`))
 		w.run(w.one())
 		row := func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Deleted }
@@ -269,7 +269,7 @@ func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 func TestALineThatComesBackAsItWasIsStoredAgain(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
-		day := calendar.DayOf(time.Now())
+		day := schedule.DayOf(time.Now())
 		id := string(day) + "/p/p1"
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", strings.Replace(line, `"net":"5.00"`, `"net":"abc"`, 1), other)

@@ -20,7 +20,6 @@ import (
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/internal/test/oracle"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
@@ -252,15 +251,15 @@ func (d *damages) ofCatalogue() {
 func (d *damages) ofTotals() {
 	w, b := d.world, d.business
 	location := w.box.Restaurant(0).LocationIDs()[0]
-	day := string(calendar.DayOf(time.Now().AddDate(0, 0, -100)))
+	day := string(schedule.DayOf(time.Now().AddDate(0, 0, -100)))
 	w.store.EditColumn("sales_daily", b, day, "location_id", `"here"`)
 	d.expect("sales_daily", day, "column location_id", `null`, `"here"`)
-	near := string(calendar.DayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
+	near := string(schedule.DayOf(time.Now().AddDate(0, 0, -30))) + "/" + location
 	w.store.EditColumn("sales_daily", b, near, "orders", `-1`)
 	d.expect("sales_daily", near, "column orders", jsonField(w.t, w.store.Row("sales_daily", b, near).Raw, "orders"), `-1`)
 	sold := slices.Sorted(maps.Keys(w.store.Rows("sales_products", b)))
 	for _, ago := range []int{20, 50} { // of two months of one range
-		line := string(calendar.DayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
+		line := string(schedule.DayOf(time.Now().AddDate(0, 0, -ago))) + "/n/none such"
 		w.store.Copy("sales_products", b, sold[0], line)
 		d.expect("sales_products", line, "", `"absent"`, `"live"`)
 	}
@@ -464,7 +463,7 @@ func TestVerifyOfADayWithABadLine(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		line := func(product string) string {
 			return fmt.Sprintf(`{"date":%q,"product_id":%s,"name":"n","category_id":null,"quantity":"1.00","weight_kg":null,"gross":"1.00","line_discounts":"0.00","net":"1.00"}`,
-				calendar.DayOf(time.Now()), product)
+				schedule.DayOf(time.Now()), product)
 		}
 		f.set("/sales/products", line(`"a"`), line(`"b"`))
 		w.run(w.one(func(s *Source) { s.Streams = []string{"sales_products"} }))

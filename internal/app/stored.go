@@ -11,9 +11,9 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -59,7 +59,7 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
 	}
-	return proof.Of(verdicts, types.Date(first), calendar.DayOf(now)), nil
+	return proof.Of(verdicts, types.Date(first), schedule.DayOf(now)), nil
 }
 
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) status.SourceStatus {

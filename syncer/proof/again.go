@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
@@ -90,7 +89,7 @@ func (st *Totals) askSpanAgain(ctx context.Context, sp Span, run *sinks.Run) err
 // its backfill has ended; of single locations beside that, the days that are stored.
 func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
 	_, reached := st.back.now()
-	first, err := calendar.AddDays(reached.To, 1)
+	first, err := schedule.AddDays(reached.To, 1)
 	if err != nil {
 		return nil, fmt.Errorf("stored position: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -43,7 +43,7 @@ func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span)
 // refused holds up no other.
 func (st *Totals) askDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
 	today := st.shared.today()
-	from, err := calendar.AddDays(today, -n)
+	from, err := schedule.AddDays(today, -n)
 	if err != nil {
 		return err
 	}

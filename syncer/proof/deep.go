@@ -12,7 +12,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -206,7 +205,7 @@ func (st *Totals) askDeep(ctx context.Context, b *bracket) error {
 		}
 		err := st.Guard.Run(ctx, func(ctx context.Context) error {
 			known := len(b.found)
-			asked := st.askDaysBack(ctx, b.ask, calendar.MaxRange-1, []string{l})
+			asked := st.askDaysBack(ctx, b.ask, MaxRange-1, []string{l})
 			_, stored := st.verdicts.conclude(ctx, b.found[known:])
 			return errors.Join(asked, stored)
 		})

@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -155,7 +155,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
 		pos = position{To: st.shared.today(), Scope: scope}
 	}
-	from, err := calendar.AddDays(pos.To, 1-calendar.MaxRange)
+	from, err := schedule.AddDays(pos.To, 1-MaxRange)
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies
 // before it.
 func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) (err error) {
-	if pos.To, err = calendar.AddDays(from, -1); err != nil {
+	if pos.To, err = schedule.AddDays(from, -1); err != nil {
 		return err
 	}
 	first, known, err := st.shared.firstSale(ctx)

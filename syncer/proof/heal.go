@@ -9,10 +9,10 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -101,7 +101,7 @@ func (d *Shared) FetchDay(ctx context.Context, day types.Date, removed []string)
 // day is among it, whatever day it counts on. Where it is too much, or fails, the day is compared
 // all the same, and a full resync decides what explains it.
 func (h *heal) walkChanges(ctx context.Context) bool {
-	begins, err := time.ParseInLocation(time.DateOnly, string(h.day), calendar.Zone())
+	begins, err := time.ParseInLocation(time.DateOnly, string(h.day), schedule.Zone())
 	if err == nil {
 		err = h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)}, mostChanges)
 	}

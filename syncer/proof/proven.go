@@ -9,7 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -52,7 +52,7 @@ func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 	}
 	asked := slices.Sorted(maps.Keys(s.days))
 	newest := asked[len(asked)-1]
-	oldest, err := calendar.AddDays(newest, 1-calendar.MaxRange)
+	oldest, err := schedule.AddDays(newest, 1-MaxRange)
 	if err != nil {
 		return nil // it is not a valid date
 	}
@@ -79,7 +79,7 @@ func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 		if unbroken = unbroken && d.daily && !d.bad; unbroken {
 			sum.ProvenUntil = string(day)
 		}
-		if day, err = calendar.AddDays(day, 1); err != nil {
+		if day, err = schedule.AddDays(day, 1); err != nil {
 			break
 		}
 	}
@@ -97,7 +97,7 @@ func (d *Shared) Proven() *status.ProofStatus {
 // location that the key has lost, counts no more.
 func (d *Shared) proofChanged() {
 	today := d.today()
-	from, err := calendar.AddDays(today, 1-calendar.MaxRange)
+	from, err := schedule.AddDays(today, 1-MaxRange)
 	if err != nil {
 		return // it is not a valid date
 	}

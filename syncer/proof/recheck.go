@@ -13,8 +13,8 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -309,7 +309,7 @@ func (r *recheck) stillDiffers(p dayProof) dayProof {
 // that have changed since.
 func (d *Shared) inQuarantine(day types.Date) (ids []string) {
 	for key, updated := range d.Orders.Writer.Quarantined() {
-		if updated.IsZero() || calendar.DayOf(updated.Add(list.Lookback)) >= day { // a stamp may be two minutes early
+		if updated.IsZero() || schedule.DayOf(updated.Add(list.Lookback)) >= day { // a stamp may be two minutes early
 			ids = append(ids, strings.TrimPrefix(key, "\x00"))
 		}
 	}

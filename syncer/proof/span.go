@@ -6,9 +6,12 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
+
+// MaxRange is the longest date range the service answers, in days (api.md, "Limits").
+const MaxRange = 92
 
 // Span is a range of days, inclusive, of one location or of all (empty).
 type Span struct {
@@ -31,8 +34,8 @@ func (sp Span) Days() []types.Date {
 	var days []types.Date
 	for day := sp.From; day <= sp.To; {
 		days = append(days, day)
-		next, err := calendar.AddDays(day, 1)
-		if err != nil || len(days) > 2*calendar.MaxRange {
+		next, err := schedule.AddDays(day, 1)
+		if err != nil || len(days) > 2*MaxRange {
 			break
 		}
 		day = next
@@ -44,12 +47,12 @@ func (sp Span) Days() []types.Date {
 func ranges(sp Span) []Span {
 	var all []Span
 	for from := sp.From; from <= sp.To; {
-		to, err := calendar.AddDays(from, calendar.MaxRange-1)
+		to, err := schedule.AddDays(from, MaxRange-1)
 		if err != nil {
 			return append(all, Span{from, sp.To, sp.Location})
 		}
 		all = append(all, Span{from, min(to, sp.To), sp.Location})
-		if from, err = calendar.AddDays(to, 1); err != nil {
+		if from, err = schedule.AddDays(to, 1); err != nil {
 			return all
 		}
 	}
@@ -68,7 +71,7 @@ func Covering(places []Span) []Span {
 		days := byLocation[location]
 		slices.Sort(days)
 		for len(days) > 0 {
-			reach, err := calendar.AddDays(days[0], calendar.MaxRange-1)
+			reach, err := schedule.AddDays(days[0], MaxRange-1)
 			if err != nil {
 				reach = days[0]
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -215,11 +214,11 @@ func (d *Shared) OrdersCounted() uint64 {
 }
 
 // today is the restaurant's day.
-func (d *Shared) today() types.Date { return calendar.DayOf(d.source.ServiceNow()) }
+func (d *Shared) today() types.Date { return schedule.DayOf(d.source.ServiceNow()) }
 
 // isRecent reports whether a day is asked for at every turn: yesterday and today.
 func (d *Shared) isRecent(day types.Date) bool {
-	yesterday, err := calendar.AddDays(d.today(), -1)
+	yesterday, err := schedule.AddDays(d.today(), -1)
 	return err == nil && day >= yesterday
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/calendar"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -65,7 +65,7 @@ func (l lastVerdict) covers(p dayProof) bool {
 	case l.differs(): // figures may move on both sides alike
 		return l.hash == p.verdictHash
 	case l.sum == 0:
-		return isGood(l.verdict) && calendar.DayOf(l.asked) > p.Day // the day was over when it was proven
+		return isGood(l.verdict) && schedule.DayOf(l.asked) > p.Day // the day was over when it was proven
 	}
 	return l.sum == p.sum
 }
@@ -133,7 +133,7 @@ func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
 // before this one ended between its two looks.
 func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err error) {
 	today := v.shared.today()
-	from, err := calendar.AddDays(today, -calendar.MaxRange)
+	from, err := schedule.AddDays(today, -MaxRange)
 	if err != nil {
 		return false, err
 	}

@@ -1,7 +1,8 @@
-// Package schedule says when each job of a source is due.
+// Package schedule computes when each job of a source is due, and the days of a restaurant: calendar
+// days in Bucharest.
 //
 // Contents: cron forms and intervals (timetable.go), what a change of clocks does to them
-// (clocks.go), and how the turns of many sources are spread (turns.go).
+// (clocks.go), how the turns of many sources are spread (turns.go), and days (days.go).
 package schedule
 
 import (
@@ -13,8 +14,6 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
-
-	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 // Spec says when what is asked, in cron's form, "@every 30s" or "off". Cron times are
@@ -87,7 +86,7 @@ func Parse(spec string) (cron.Schedule, error) {
 		return nil, err
 	}
 	if c, ok := parsed.(*cron.SpecSchedule); ok && c.Location == time.Local {
-		c.Location = calendar.Zone()
+		c.Location = Zone()
 	}
 	if parsed.Next(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() { // looks five years ahead, over a leap day
 		return nil, errors.New("it never runs: none of its months has that day")

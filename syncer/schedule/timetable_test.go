@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/larder-sync/larder/syncer/calendar"
 )
 
 func TestTheScheduleIsSpreadAndStable(t *testing.T) {
@@ -44,8 +42,8 @@ func TestTheScheduleIsSpreadAndStable(t *testing.T) {
 			at = next
 		}
 	}
-	at := times.Next(ReconcileDeep, "bistro", start).In(calendar.Zone())
-	if late := at.Sub(time.Date(at.Year(), at.Month(), at.Day(), 2, 30, 0, 0, calendar.Zone())); late < 0 || late > time.Hour {
+	at := times.Next(ReconcileDeep, "bistro", start).In(Zone())
+	if late := at.Sub(time.Date(at.Year(), at.Month(), at.Day(), 2, 30, 0, 0, Zone())); late < 0 || late > time.Hour {
 		t.Errorf("the deep run is at %s in Bucharest", at)
 	}
 }
@@ -180,7 +178,7 @@ func TestTheDaysOnWhichTheClocksChange(t *testing.T) {
 			continue
 		}
 		for day, name := range map[string]string{"2026-03-29": "does not run", "2026-10-25": "twice"} {
-			start, err := time.ParseInLocation(time.DateOnly, day, calendar.Zone())
+			start, err := time.ParseInLocation(time.DateOnly, day, Zone())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,4 @@
-// Package calendar knows the days of a restaurant: calendar days in Bucharest.
-//
-// Contents: days and how they are added.
-package calendar
+package schedule
 
 import (
 	"fmt"
@@ -11,9 +8,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
-
-// MaxRange is the longest date range the service answers, in days (api.md, "Limits").
-const MaxRange = 92
 
 // Zone is the zone of every restaurant (api.md, "Conventions").
 var Zone = sync.OnceValue(func() *time.Location {
