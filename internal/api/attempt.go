@@ -12,7 +12,7 @@ import (
 // attempt is one attempt: through the gate, out, and the whole body in.
 func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	k.attempts++
-	k.answer, k.err, k.verdict = answer{}, nil, Verdict{Limit: -1, Remaining: -1}
+	k.Received, k.answer, k.err, k.verdict = Received{}, answer{}, nil, Verdict{Limit: -1, Remaining: -1}
 	asked := time.Now()
 	leave, err := k.enter(req)
 	if err != nil {
@@ -122,8 +122,8 @@ var (
 // take reads the answer whole, and a 200 to its meaning. The status line of a refusal counts, and
 // of its body the beginning is enough, or what can be read of it.
 func (k *call) take(resp *http.Response, p *phases) (err error) {
+	k.Received = Received{Date: k.verdict.Date}
 	k.answer = answer{
-		Received:    Received{Date: k.verdict.Date},
 		status:      resp.StatusCode,
 		contentType: brief(redact(resp.Header.Get("Content-Type"), k.key)),
 		location:    resp.Header.Get("Location"),

@@ -23,14 +23,13 @@ type call struct {
 	// Of the last attempt.
 	key     string // to be kept out of errors
 	verdict Verdict
+	Received
 	answer
 	err error // why it gave no usable answer
 }
 
 // answer is what an attempt received.
 type answer struct {
-	Received
-
 	status      int
 	contentType string
 	location    string // where a redirect points

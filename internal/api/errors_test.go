@@ -133,7 +133,7 @@ func TestPredicatesLeaveOthersAlone(t *testing.T) {
 	}
 }
 
-func TestDetailsAreKept(t *testing.T) {
+func TestFieldsOfARefusal(t *testing.T) {
 	s := serve(t, answers(403, `{"error":{"code":"insufficient_scope","message":"m","display_message":"d","details":{"required_scope":"a","extra":1}}}`,
 		"Date", "Sat, 14 Mar 2026 19:12:58 GMT", "X-RateLimit-Limit", "30"), nil)
 	_, err := s.Me(t.Context())

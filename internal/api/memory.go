@@ -64,10 +64,10 @@ func (h *hold) take(ctx context.Context) (step int64, err error) {
 	switch {
 	case h.beyond:
 	case h.bytes == 0:
-		if !h.count(step, func(s *semaphore.Weighted) bool { return s.Acquire(ctx, step) == nil }) {
+		if h.wait(ctx, step) != nil {
 			return 0, context.Cause(ctx)
 		}
-	case h.count(step, func(s *semaphore.Weighted) bool { return s.TryAcquire(step) }):
+	case h.try(step):
 	default:
 		if err := h.of.beyond.Acquire(ctx, 1); err != nil {
 			return 0, context.Cause(ctx)
@@ -78,12 +78,25 @@ func (h *hold) take(ctx context.Context) (step int64, err error) {
 	return step, nil
 }
 
-// count takes a step within the bound, of the client's share and of the whole.
-func (h *hold) count(step int64, take func(*semaphore.Weighted) bool) bool {
-	if !take(h.of.share) {
+// wait takes a step within the bound, of the client's share and of the whole, when it may.
+func (h *hold) wait(ctx context.Context, step int64) error {
+	if err := h.of.share.Acquire(ctx, step); err != nil {
+		return err
+	}
+	if err := h.of.room.Acquire(ctx, step); err != nil {
+		h.of.share.Release(step)
+		return err
+	}
+	h.counted += step
+	return nil
+}
+
+// try takes a step within the bound if it may at once.
+func (h *hold) try(step int64) bool {
+	if !h.of.share.TryAcquire(step) {
 		return false
 	}
-	if !take(h.of.room) {
+	if !h.of.room.TryAcquire(step) {
 		h.of.share.Release(step)
 		return false
 	}

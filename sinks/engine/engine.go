@@ -11,7 +11,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/engine/damage"
-	"github.com/larder-sync/larder/sinks/engine/memory"
 )
 
 // Engine is a ClickHouse that runs inside this process, on one data folder.
@@ -48,7 +47,7 @@ var library = sync.OnceValues(func() (*native, error) {
 // Open starts the engine on a data folder, which it creates if need be. Errors:
 // ErrEngineMissing, ErrUnwritable, ErrHeld; each says what to do.
 func Open(o Options) (*Engine, error) {
-	limit, err := memory.Of(o.Memory)
+	limit, err := MemoryLimitOf(o.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func Open(o Options) (*Engine, error) {
 	return e, nil
 }
 
-func (e *Engine) openFolder(o Options, limit memory.Limit) error {
+func (e *Engine) openFolder(o Options, limit MemoryLimit) error {
 	config, err := o.writeConfig(e.path, limit)
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func (e *Engine) openFolder(o Options, limit memory.Limit) error {
 }
 
 // start opens the first connection, which starts the engine.
-func (e *Engine) start(config string, limit memory.Limit) error {
+func (e *Engine) start(config string, limit MemoryLimit) error {
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/larder-sync/larder/sinks/engine/memory"
 )
 
 // MirrorOptions say how to open a mirror.
@@ -36,7 +34,7 @@ func OpenMirror(o *MirrorOptions) (*Engine, error) {
 	if file, err := os.OpenFile(filepath.Join(o.Writer, LockName), os.O_WRONLY, 0); err == nil {
 		return nil, errors.Join(fmt.Errorf("mirror %s: this process can write it, and must not: see ExecConfined", o.Writer), file.Close())
 	}
-	limit, err := memory.Of(o.Memory)
+	limit, err := MemoryLimitOf(o.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ const (
 // Prepare puts the configuration and the writer's catalogue into the scratch folder, which
 // is empty. It comes before OpenMirror, and before the process is confined.
 func (o *MirrorOptions) Prepare() error {
-	limit, err := memory.Of(o.Memory)
+	limit, err := MemoryLimitOf(o.Memory)
 	if err != nil {
 		return err
 	}
@@ -243,7 +241,7 @@ const mirrorConfig = `<clickhouse>
 ` + memoryConfig + `</clickhouse>
 `
 
-func (o *MirrorOptions) writeConfig(limit memory.Limit) error {
+func (o *MirrorOptions) writeConfig(limit MemoryLimit) error {
 	users := filepath.Join(o.conf(), "users.xml")
 	if err := writeUsers(users, o.grants(), ""); err != nil {
 		return err

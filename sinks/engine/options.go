@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/larder-sync/larder/sinks/engine/memory"
 )
 
 // Options says how to open an engine.
@@ -24,8 +22,8 @@ type Options struct {
 	Databases []string
 
 	// Memory is the most that the engine may use, in bytes; 0 means 2 GiB, and less
-	// than memory.Min is refused. A query that would need more than its part fails,
-	// alone; see memory.Limit.
+	// than [MinMemory] is refused. A query that would need more than its part fails,
+	// alone; see [MemoryLimit].
 	Memory int64
 }
 
@@ -56,7 +54,7 @@ var defaultSettings = map[string]string{
 }
 
 // settingsOf are those of every connection.
-func settingsOf(limit memory.Limit) map[string]string {
+func settingsOf(limit MemoryLimit) map[string]string {
 	all := maps.Clone(defaultSettings)
 	all["max_memory_usage"] = number(limit.Statement())
 	all["max_untracked_memory"] = number(limit.Untracked())
@@ -110,7 +108,7 @@ const serverConfig = `<clickhouse>
 ` + memoryConfig + `</clickhouse>
 `
 
-// memoryConfig bounds an engine and each of its caches, see memory.Limit. Against its bound it
+// memoryConfig bounds an engine and each of its caches, see [MemoryLimit]. Against its bound it
 // counts what it allocates. By default it looks every 50 ms at how much its control group holds,
 // and takes that for its own: in a container, and under systemd, that is what the daemon and the
 // other engine hold as well, and statements are refused that have room.
@@ -127,7 +125,7 @@ const memoryConfig = `    <max_server_memory_usage>{memory}</max_server_memory_u
     </query_cache>
 `
 
-func (o Options) writeConfig(folder string, limit memory.Limit) (string, error) {
+func (o Options) writeConfig(folder string, limit MemoryLimit) (string, error) {
 	users := filepath.Join(folder, "larder-engine-users.xml")
 	if err := writeUsers(users, o.grants(), writesNoFiles); err != nil {
 		return "", Unwritable(folder, err)

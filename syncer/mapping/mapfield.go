@@ -28,6 +28,8 @@ func (m *Mapper) mapField(f *field) error {
 	if err != nil {
 		return err
 	}
+	// The unknown entries come after the others: which value of a key is the last is known at
+	// the object's end. They are read from the row, where the parser is already past them.
 	for _, e := range m.entries {
 		if m.fits(f, e.value) {
 			m.appendKey(f, []byte(e.key))
@@ -81,7 +83,7 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 		m.inner = m.plan.NewMapper()
 	}
 	in := m.inner
-	in.start(value)
+	in.beginRow(value)
 	in.vectors = m.vectors
 	defer func() { in.vectors = nil }()
 	if in.object(f.sub) != nil {

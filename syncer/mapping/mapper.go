@@ -57,7 +57,7 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		return Result{}, fmt.Errorf("map a row of %s: batch of %s with %d context values, want %d",
 			m.plan.table.Name, b.Table.Name, len(context), m.plan.context)
 	}
-	m.start(raw)
+	m.beginRow(raw)
 	m.vectors = b.Vectors
 	defer func() { m.vectors = nil }() // the batch goes on to the sink
 	err := m.row(context)
@@ -77,21 +77,22 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 	return Result{}, err
 }
 
-func (m *Mapper) start(raw []byte) {
+// beginRow begins a row of which nothing is known yet.
+func (m *Mapper) beginRow(raw []byte) {
 	m.rowID, m.drift = "", m.drift[:0]
-	m.begin(raw)
+	m.begin(raw, strict(raw)...)
 }
 
 // isTombstone reports whether a row that failed as a live one says that it is deleted:
 // the field may come behind the one that failed.
 func (m *Mapper) isTombstone() bool {
-	m.reset(m.raw, lenient)
+	m.begin(m.raw, lenient)
 	return m.plan.deletable && string(m.find("deleted")) == "true"
 }
 
 // findID is the id of a bad row, empty when it has none that can be read.
 func (m *Mapper) findID() string {
-	m.reset(m.raw, lenient)
+	m.begin(m.raw, lenient)
 	value := m.find(m.plan.idPath...)
 	if len(value) == 0 || value[0] != '"' {
 		return ""

@@ -19,26 +19,26 @@ type reader struct {
 	scratch []byte
 }
 
-// begin reads a row from its start. Half a surrogate pair ("\ud83c") is valid JSON; bytes that
-// are no UTF-8 are not. Known names are checked for duplicates by who reads them; twice an
-// unknown one is as little a reason to lose the row as once (DESIGN R9).
-func (r *reader) begin(raw []byte) {
-	opts := duplicateNames
+// begin reads a row from its start.
+func (r *reader) begin(raw []byte, opts ...jsontext.Options) {
+	r.raw, r.in = raw, *bytes.NewBuffer(raw)
+	r.dec.Reset(&r.in, opts...)
+}
+
+// strict are the options to read a row with. Half a surrogate pair ("\ud83c") is valid JSON;
+// bytes that are no UTF-8 are not. Known names are checked for duplicates by who reads them;
+// twice an unknown one is as little a reason to lose the row as once (DESIGN R9).
+func strict(raw []byte) []jsontext.Options {
 	if utf8.Valid(raw) {
-		opts = halfSurrogates
+		return halfSurrogates
 	}
-	r.reset(raw, opts...)
+	return duplicateNames
 }
 
 var (
 	duplicateNames = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
 	halfSurrogates = append(slices.Clone(duplicateNames), jsontext.AllowInvalidUTF8(true))
 )
-
-func (r *reader) reset(raw []byte, opts ...jsontext.Options) {
-	r.raw, r.in = raw, *bytes.NewBuffer(raw)
-	r.dec.Reset(&r.in, opts...)
-}
 
 // value reads the next value, which is valid until the next call.
 func (r *reader) value() (jsontext.Value, error) {
@@ -141,6 +141,9 @@ func (r *reader) id(value []byte) (string, error) {
 	return string(text), nil
 }
 
+// errFound ends the reading of a row whose field was found.
+var errFound = errors.New("the field was found")
+
 // find reads a row that could not be understood as far as the field that a path names, and
 // returns the field's value, nil when there is none.
 func (r *reader) find(path ...string) (found jsontext.Value) {
@@ -156,7 +159,7 @@ func (r *reader) find(path ...string) (found jsontext.Value) {
 		} else {
 			found, _ = r.value()
 		}
-		return io.EOF
+		return errFound
 	})
 	return found
 }

@@ -37,7 +37,7 @@ func (m *Mapper) deleted() error {
 
 // tombstone reads the row again, as a tombstone.
 func (m *Mapper) tombstone() (Result, error) {
-	m.start(m.raw)
+	m.beginRow(m.raw)
 	t := &Tombstone{Reason: "deleted"}
 	seen := map[string]bool{}
 	err := m.members(func(quoted []byte) error {

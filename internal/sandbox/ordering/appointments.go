@@ -1,6 +1,6 @@
 package ordering
 
-import "github.com/larder-sync/larder/internal/sandbox/queue"
+import "github.com/larder-sync/larder/internal/sandbox/world"
 
 // occasion is what happens at an appointment.
 type occasion uint8
@@ -29,6 +29,6 @@ type appointment struct {
 }
 
 // appointments holds what is to come.
-type appointments struct{ queue.Timed[appointment] }
+type appointments struct{ world.Queue[appointment] }
 
 func (a *appointments) add(e appointment) { a.Add(e.at, e) }

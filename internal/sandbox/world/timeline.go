@@ -1,7 +1,6 @@
 package world
 
 import (
-	"github.com/larder-sync/larder/internal/sandbox/queue"
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 	"github.com/larder-sync/larder/internal/sandbox/world/sales"
@@ -13,8 +12,8 @@ type timeline struct {
 	*Business
 	perDay float64 // orders a day opens
 	upkeep bool
-	events queue.Timed[event] // by the instant at which they show
-	minute int64              // the first minute whose orders are not drawn yet
+	events Queue[event] // by the instant at which they show
+	minute int64        // the first minute whose orders are not drawn yet
 }
 
 func newTimeline(b *Business, perDay float64, upkeep bool) *timeline {

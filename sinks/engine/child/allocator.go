@@ -3,7 +3,7 @@ package child
 import (
 	"fmt"
 
-	"github.com/larder-sync/larder/sinks/engine/memory"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
 // allocatorEnv is where the engine's allocator (jemalloc) reads its options when the
@@ -12,7 +12,7 @@ const allocatorEnv = "JE_MALLOC_CONF"
 
 // ampleMemory is a limit of the engine from which on its allocator may keep for a second
 // what a query has freed: a container is twice as large by default, and has room for it.
-const ampleMemory memory.Limit = 1 << 30
+const ampleMemory engine.MemoryLimit = 1 << 30
 
 // allocatorOptions say how long the allocator keeps what queries freed, and in how many
 // pools (arenas). To give all back at once costs a query up to half of its processor's time:
@@ -21,7 +21,7 @@ const ampleMemory memory.Limit = 1 << 30
 // Its own five seconds are too long: with hungry queries in turns the process held up to
 // half as much again as the engine's limit allows, which ends it in a small container
 // (all measured; see docs/benchmarks.md).
-func allocatorOptions(limit memory.Limit, cores int) string {
+func allocatorOptions(limit engine.MemoryLimit, cores int) string {
 	if limit < ampleMemory {
 		return "dirty_decay_ms:0,muzzy_decay_ms:0"
 	}

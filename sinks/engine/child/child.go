@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/memory"
 )
 
 // The line that the program prints when it has started: it answers, or another has its data
@@ -252,7 +251,7 @@ func environment(limit int64) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	bytes, err := memory.Of(limit)
+	bytes, err := engine.MemoryLimitOf(limit)
 	if err != nil {
 		return nil, err
 	}

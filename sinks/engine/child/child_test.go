@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/sinks/engine/memory"
+	"github.com/larder-sync/larder/sinks/engine"
 )
 
 // What queries freed is kept for a moment only where there is room for it, a person's own
 // options stand, and nothing else of this process is inherited.
 func TestWhatTheProgramInherits(t *testing.T) {
 	t.Setenv("LARDER_TEST_SECRET", "a key")
-	for limit, decay := range map[memory.Limit]string{
-		memory.Min: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:1000,", 64 << 30: "dirty_decay_ms:1000,",
+	for limit, decay := range map[engine.MemoryLimit]string{
+		engine.MinMemory: "dirty_decay_ms:0,", ampleMemory - 1: "dirty_decay_ms:0,", ampleMemory: "dirty_decay_ms:1000,", 64 << 30: "dirty_decay_ms:1000,",
 	} {
 		env, err := environment(int64(limit))
 		if err != nil {

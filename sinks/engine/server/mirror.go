@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/exception"
-	"github.com/larder-sync/larder/sinks/engine/memory"
 )
 
 // MirrorOptions say what readers are served from.
@@ -47,21 +46,21 @@ type mirror struct {
 // do is held by the kernel and by the engine: it looks at no statement. ready is called once
 // it answers.
 func ServeMirror(ctx context.Context, listener net.Listener, o MirrorOptions, ready func()) error {
-	engine, err := engine.OpenMirror(o.Engine)
+	e, err := engine.OpenMirror(o.Engine)
 	if err != nil {
 		return err
 	}
-	limit, err := memory.Of(o.Engine.Memory)
+	limit, err := engine.MemoryLimitOf(o.Engine.Memory)
 	if err != nil {
 		return err
 	}
-	s, err := newServer(ctx, engine, o.Engine.Logger)
+	s, err := newServer(ctx, e, o.Engine.Logger)
 	if err != nil {
 		return err
 	}
 	settings := ReaderSettings(o.ReaderZone)
 	settings["max_memory_usage"] = strconv.FormatInt(int64(limit)/2, 10)
-	s.readers = &mirror{pool: engine.Readers(settings, inbound.PerFiles(readerPlaces, 32), readerPatience), zone: o.ReaderZone, end: o.End}
+	s.readers = &mirror{pool: e.Readers(settings, inbound.PerFiles(readerPlaces, 32), readerPatience), zone: o.ReaderZone, end: o.End}
 	s.serve(listener)
 	ready()
 	s.watch(ctx, o)
