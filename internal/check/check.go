@@ -204,7 +204,7 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 	return api.New(o)
 }
 
-// refusal puts an answer of /me into a finding.
+// refusal is the finding of a /me that failed.
 func refusal(s *config.Source, err error, proxy string) Finding {
 	switch {
 	case exit.Code(err) == exit.Usage: // it was not asked
@@ -226,11 +226,13 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 	}
 }
 
-// KeyFindings says what a good key may do.
+// KeyFindings are the findings of a key that /me has answered: what it may read.
 func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("%s, %s key %q, %s a minute (%s for totals, %s for the restaurant)",
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
-	on, off, err := credentials.Lacking(s, credentials.StreamsOf(s, me.Scopes))
+	streams := credentials.StreamsOf(s, me.Scopes)
+	on, off := credentials.ByScope(streams)
+	err := credentials.CheckScopes(s, streams)
 	switch {
 	case err != nil && len(s.Streams) > 0:
 		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
@@ -250,8 +252,8 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkWarehouse tries the warehouse. It is true when a process runs for the data folder
-// that was removed or replaced under it.
+// checkWarehouse tries the warehouse. lost reports that a process runs whose data folder was removed
+// or replaced.
 func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
 		c.CheckTables(ctx, report)
