@@ -92,7 +92,7 @@ Faults:
 	return cmd
 }
 
-// sandboxFlags are those of the world and of the limits.
+// sandboxFlags adds the flags of the world and of the limits.
 func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
 	f := cmd.Flags()
 	f.IntVar(&o.Businesses, "restaurants", 1, "`number` of restaurants")

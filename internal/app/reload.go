@@ -149,8 +149,8 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	return nil
 }
 
-// apply makes the sources and schedule of a configuration those of the daemon,
-// at once or as soon as there is a syncer.
+// apply gives the daemon the sources and the schedule of a configuration, at once or as soon as
+// there is a syncer.
 func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

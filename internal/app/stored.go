@@ -84,7 +84,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}
-		// Rows without a checkpoint are those of a first step that was cut off.
+		// Rows without a checkpoint were written by a first step that was cut off.
 		if st.State == status.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
 			st.Detail = "backfill not finished"
 		}

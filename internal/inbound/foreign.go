@@ -29,7 +29,7 @@ func Foreign(r *http.Request) error {
 	return nil
 }
 
-// sameHost compares host and port: the scheme is that of a proxy in front.
+// sameHost compares host and port, not the scheme: with a proxy in front, the browser uses the proxy's scheme.
 func sameHost(origin, host string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
@@ -43,7 +43,7 @@ func Navigates(r *http.Request) bool {
 
 // Names says under which names a listener answers. A web page can make a name of
 // its own lead to this machine (DNS rebinding); the browser then takes the page
-// and the listener for one origin, and only the name in Host tells.
+// and the listener for one origin, and only the name in Host shows the difference.
 type Names int
 
 const (

@@ -22,13 +22,13 @@ const quarantineTable = "quarantine"
 // histories are the tables of what the API showed once and does not show again.
 var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
 
-// Damages are those of an embedded warehouse's tables.
+// Damages reads the record of damaged parts of an embedded warehouse's tables.
 type Damages struct {
 	opener *Opener
 	record *damage.Record // nil: it is remote, or not open yet
 }
 
-// Damages are those at the end of a route, which may be nil.
+// Damages returns the damages of the warehouse that a route leads to; the route may be nil.
 func (a *Opener) Damages(w *Route) Damages {
 	d := Damages{opener: a}
 	if w != nil && w.engine != nil {
@@ -37,7 +37,7 @@ func (a *Opener) Damages(w *Route) Damages {
 	return d
 }
 
-// all are those that the record in the data folder names.
+// all returns the damaged parts that the record in the data folder names.
 func (a Damages) all() []damage.Part {
 	if a.record == nil {
 		return nil

@@ -44,7 +44,7 @@ func (s *Status) Concerns() []Concern {
 	return s.withoutGood(without(all, ofSources))
 }
 
-// without adds to the daemon's own concerns those of its sources that they do not say.
+// without returns the daemon's own concerns, and of its sources' concerns those of other kinds.
 func without(own, ofSources []Concern) []Concern {
 	said := len(own)
 	for _, c := range ofSources {

@@ -18,8 +18,8 @@ const (
 	goesOn           = "Larder goes on by itself."
 )
 
-// inState is what is said of a source for its state: a person is to do what hint says, also after a
-// command; daemon is what a daemon does, or what it has to add.
+// inState has the words for a source in a state. hint is what a person can do, and also follows the
+// error of a command; daemon is added to it in the status, and is what the daemon does by itself.
 type inState struct{ kind, label, text, hint, daemon string }
 
 func (i inState) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }

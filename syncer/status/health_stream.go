@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// freshness is how the walks of a stream are which the key may read: the kind of concern that they
-// are, and their light.
+// freshness returns the kind of concern that a stream's walks are, and the stream's light, as far as
+// only its walks matter. The key may read the stream.
 func (st *StreamStatus) freshness() (kind string, l Light) {
 	label := strings.ReplaceAll(st.State, "_", " ")
 	switch st.State {
