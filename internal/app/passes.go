@@ -100,7 +100,8 @@ type task struct {
 	wait     time.Duration
 }
 
-// run calls f with who makes a pass. The context ends when the warehouse has gone.
+// run calls f with the daemon beside this process, or else a syncer of its own, to make a pass. The
+// context ends when the warehouse has gone.
 func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) error {
 	if err := a.checkSelection(t.sel); err != nil {
 		return err
@@ -165,7 +166,8 @@ func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress fu
 	return report, err
 }
 
-// Passes makes passes beside those of the schedule; it waits until the warehouse has been reached.
+// Passes returns the daemon's syncer, for passes that commands ask for; it waits until the warehouse
+// has been reached.
 func (d *Daemon) Passes(ctx context.Context) (control.Passer, error) {
 	select {
 	case <-d.ready:

@@ -64,8 +64,8 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("too many wrong passwords from this address: try again in %s", e.Wait)
 }
 
-// Right is true when user and password are right. It fails with a *TooManyError when they
-// were not looked at, and when ctx ends.
+// Right reports whether user and password are right. It fails with a *TooManyError when they
+// were not compared, and when ctx ends.
 func (p *Passwords) Right(ctx context.Context, remote, user, password string) (bool, error) {
 	if password == "" {
 		return p.same(user, password), nil // asks for the way in; no guess

@@ -56,7 +56,7 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 	return s
 }
 
-// Waiting says why rows wait. Those for a folder that is lost are not stored.
+// Waiting is the sentence on why rows wait. Rows for a folder that is lost are not stored at all.
 func Waiting(problem error) string {
 	if errors.Is(problem, engine.ErrFolderLost) {
 		return fmt.Sprintf("No rows are stored: %v.", problem)

@@ -31,7 +31,7 @@ const (
 	maxUnderWay = 256
 )
 
-// Outcome is what became of an event, as metrics name it.
+// Outcome is the result of an event, as metrics name it.
 type Outcome string
 
 // The outcomes.

@@ -28,8 +28,8 @@ func FailureOf(err error) *Failure {
 func FailureIn(state string, err error) *Failure {
 	f := FailureOf(err)
 	if f != nil {
-		f.Hint = inStates[state].hint
-		if inStates[state].kind == HealthRefused {
+		f.Hint = stateTexts[state].hint
+		if stateTexts[state].kind == HealthRefused {
 			f.Code = exit.API
 		}
 	}

@@ -18,14 +18,14 @@ const (
 	goesOn           = "Larder goes on by itself."
 )
 
-// inState has the words for a source in a state. hint is what a person can do, and also follows the
+// stateText has the words for a source in a state. hint is what a person can do, and also follows the
 // error of a command; daemon is added to it in the status, and is what the daemon does by itself.
-type inState struct{ kind, label, text, hint, daemon string }
+type stateText struct{ kind, label, text, hint, daemon string }
 
-func (i inState) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }
+func (i stateText) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }
 
-// inStates has the states of sources that are not served.
-var inStates = map[string]inState{
+// stateTexts has the states of sources that are not served.
+var stateTexts = map[string]stateText{
 	StateUnauthorized: {HealthRefused, "key refused", "The service refuses the key.", "Put a valid key where key_file or key_env says; the restaurant makes keys.", goesOn},
 	StateKeyDisabled:  {HealthRefused, "key disabled", "The restaurant has disabled the key.", "Ask the restaurant to enable the key, or to make another.", goesOn},
 	StateForbidden: {
@@ -78,7 +78,7 @@ func (s *SourceStatus) Concerns() []Concern {
 // own is what the source's own state says, in the syncer's words where it has some; ends: there is
 // nothing to be said beside it. It is empty for a source that is served.
 func (s *SourceStatus) own() (c Concern, ends bool) {
-	in := inStates[s.State]
+	in := stateTexts[s.State]
 	c = Concern{Kind: in.kind, Label: in.label, Text: in.text, Advice: in.advice()}
 	switch s.State {
 	case StateStarting:
@@ -110,9 +110,9 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		}
 	}
 	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
-		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: inStates[StateForbidden].advice()})
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: stateTexts[StateForbidden].advice()})
 	} else if len(names) > 0 {
-		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", inStates[StateForbidden].advice()))
+		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", stateTexts[StateForbidden].advice()))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
 		all = append(all, about(HealthBehind, names, text.Verb(len(names), "%s is behind", "%s behind"),

@@ -102,7 +102,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateOff:
 		return "Not configured, or the key lacks the scope."
 	case StateForbidden:
-		return inStates[StateForbidden].text + " " + inStates[StateForbidden].advice()
+		return stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()
 	case StateFailing:
 		return "The last walk failed and is tried again."
 	case StateAPIDisabled:
