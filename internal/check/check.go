@@ -158,16 +158,16 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 
 // checkSecrets finds what is wrong with the secrets that a source has beside its keys.
 func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
-	wrong := func(setting string, err error) {
+	note := func(setting string, err error) {
 		if err != nil {
 			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
 		}
 	}
 	if s.Webhook.SecretFile != "" {
 		_, err := s.Webhook.Read()
-		wrong("webhook.secret_file", err)
+		note("webhook.secret_file", err)
 		_, err = s.Webhook.ReadNext()
-		wrong("webhook.next_secret_file", err)
+		note("webhook.next_secret_file", err)
 	}
 	if s.PersonalData != string(personal.Pseudonymise) {
 		return found
@@ -180,7 +180,7 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	if err == nil {
 		_, err = personal.New(personal.Pseudonymise, []byte(key.Reveal()))
 	}
-	wrong("warehouse.personal_data_key_file", err)
+	note("warehouse.personal_data_key_file", err)
 	return found
 }
 
@@ -348,7 +348,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 // checkParent finds out whether a data folder that is not there could be made.
 func (c Checker) checkParent() Finding {
 	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
-	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
+	probe, err := os.MkdirTemp(existingParent(dir), ".larder-check-")
 	if err == nil {
 		err = os.Remove(probe)
 	}
@@ -399,8 +399,8 @@ func checkPort(ctx context.Context, report func(Finding), what, option, address 
 	}
 }
 
-// parentThatIs is the nearest folder above path that exists.
-func parentThatIs(path string) string {
+// existingParent is the nearest folder above path that exists.
+func existingParent(path string) string {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			return dir

@@ -81,11 +81,11 @@ func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dro
 }
 
 func (a Damages) lostCheckpoints() []damage.Part {
-	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
+	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.inStorage(d) })
 }
 
-// ours reports whether a damage is in the storage tables.
-func (a Damages) ours(d damage.Part) bool {
+// inStorage reports whether a damage is in the storage tables.
+func (a Damages) inStorage(d damage.Part) bool {
 	return d.Database == a.opener.Config.Warehouse.Database+"_raw"
 }
 
@@ -102,7 +102,7 @@ func (a Damages) Problems() []string {
 // are lost, nor when a record of Larder's own work is.
 func (a Damages) Streams() (streams []string) {
 	for _, d := range a.all() {
-		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
+		if a.inStorage(d) && slices.Contains(config.Streams, d.Table) {
 			streams = append(streams, d.Table)
 		}
 	}
@@ -115,7 +115,7 @@ func (a Damages) remedy(d damage.Part) string {
 		ends = " larder sync --full ends this notice."
 	)
 	switch {
-	case !a.ours(d):
+	case !a.inStorage(d):
 		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
 	case slices.Contains(config.Streams, d.Table):
 		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
@@ -148,7 +148,7 @@ func (a Damages) Repaired(s status.Status) error {
 			continue
 		}
 		over := a.record.GivenUp
-		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
+		if a.inStorage(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
 			over = a.record.Repaired
 		}
 		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))

@@ -57,11 +57,11 @@ func (s *SourceStatus) Concerns() []Concern {
 	if own.Kind != "" {
 		all = append(all, own)
 	} else {
-		all = append(all, s.ofStreams()...)
+		all = append(all, s.streamConcerns()...)
 	}
 	all = append(all, s.held()...)
 	all = append(all, s.damaged()...)
-	all = append(all, s.ofProof(own.Kind == "")...)
+	all = append(all, s.proofConcerns(own.Kind == "")...)
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
@@ -96,8 +96,8 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 	return c, s.State == StateStarting || s.State == StateWaiting
 }
 
-// ofStreams are the concerns that are about how fresh single streams are.
-func (s *SourceStatus) ofStreams() (all []Concern) {
+// streamConcerns are the concerns about how fresh single streams are.
+func (s *SourceStatus) streamConcerns() (all []Concern) {
 	by := map[string][]string{} // streams by kind
 	for i := range s.Streams {
 		st := &s.Streams[i]
@@ -205,9 +205,9 @@ func (s *SourceStatus) damaged() []Concern {
 	return []Concern{c}
 }
 
-// ofProof are the concerns about the days. What nobody compares at the moment, since
-// the source is not served, is not called late.
-func (s *SourceStatus) ofProof(served bool) (all []Concern) {
+// proofConcerns are the concerns about the days. Days that are not compared at the moment, since
+// the source is not served, are not late.
+func (s *SourceStatus) proofConcerns(served bool) (all []Concern) {
 	if p := s.Proof; p != nil && p.DriftDays > 0 {
 		n := p.DriftDays
 		all = append(all, Concern{
