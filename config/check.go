@@ -157,7 +157,7 @@ func noSources(file string) string {
 
 func validListen(s string) error {
 	_, port, err := net.SplitHostPort(s)
-	if n, wrong := strconv.ParseUint(port, 10, 16); s == "" || err == nil && wrong == nil && n <= 65535 {
+	if n, portErr := strconv.ParseUint(port, 10, 16); s == "" || err == nil && portErr == nil && n <= 65535 {
 		return nil
 	}
 	return fmt.Errorf("got %q; allowed: HOST:PORT, as in 127.0.0.1:9464 or [::1]:9464", s)

@@ -18,7 +18,7 @@ type setting struct {
 // String is the value without secrets.
 func (s setting) String() string { return cmp.Or(fmt.Sprint(s.value), `""`) }
 
-// settings are the fields of a struct that have keys, and those of the sections in it.
+// settings are the fields of a struct that have keys, and the fields of the sections in it.
 func settings(prefix string, section reflect.Value) (all []setting) {
 	for field, value := range section.Fields() {
 		key := field.Tag.Get("koanf")

@@ -38,8 +38,8 @@ type Request struct {
 // LARDER_SOURCES__0__NAME), then Set. It fails with an [*Error] that names
 // everything wrong with it at once.
 //
-// Relative paths are those of the configuration file's folder; without a file,
-// of the working directory.
+// Relative paths begin at the configuration file's folder; without a file, at the working
+// directory.
 func Load(req Request) (*Config, error) {
 	c := defaults()
 	c.origins = map[string]origin{}

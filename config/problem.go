@@ -27,7 +27,7 @@ func (p Problem) String() string {
 
 func (p Problem) inFile() string { return strings.Join(nonEmpty(p.File, p.String()), ": ") }
 
-// nonEmpty are those of the values that are not empty.
+// nonEmpty returns the values that are not empty.
 func nonEmpty(values ...string) []string {
 	return slices.DeleteFunc(values, func(s string) bool { return s == "" })
 }
@@ -39,7 +39,7 @@ type Error struct {
 	LogFormat string
 }
 
-// ExitCode is that of a command whose configuration cannot be used.
+// ExitCode is the exit code of a command whose configuration cannot be used.
 func (e *Error) ExitCode() int { return exit.Usage }
 
 func (e *Error) Error() string {
@@ -72,7 +72,7 @@ func (o origin) String() string {
 
 var indexForm = regexp.MustCompile(`\.(\d+)(\.|$)`)
 
-// problem is what is wrong with a key, where it was written; a missing one is told of its section.
+// problem is a problem of a key, where it was written; a missing key has the place of its section.
 func (c *Config) problem(key, message string) Problem {
 	var at origin
 	for part := key; part != "" && at == (origin{}); part = part[:max(0, strings.LastIndexByte(part, '.'))] {

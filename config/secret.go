@@ -129,26 +129,26 @@ var assignment = regexp.MustCompile(`^(export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*[=:
 // cleanToken is cleanSecret for an API key or a webhook secret. These are ASCII without quotes,
 // so what people and editors put around one is named.
 func cleanToken(where, text string) (Secret, error) {
-	wrong := func(format string, args ...any) (Secret, error) {
+	refuse := func(format string, args ...any) (Secret, error) {
 		return Secret{}, fmt.Errorf("%s "+format+"; it must hold the secret and nothing else", append([]any{where}, args...)...)
 	}
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
-		return wrong("is in UTF-16: save it as UTF-8 or ASCII")
+		return refuse("is in UTF-16: save it as UTF-8 or ASCII")
 	}
 	text = strings.TrimSpace(strings.TrimPrefix(text, bom))
 	const quotes = "\"'`“”„‘’«»"
 	switch {
 	case assignment.MatchString(text):
-		return wrong("begins with a name and = or :, like a line of an environment file: leave only what follows")
+		return refuse("begins with a name and = or :, like a line of an environment file: leave only what follows")
 	case strings.Trim(text, quotes) != text:
-		return wrong("has quotes around the secret: remove them")
+		return refuse("has quotes around the secret: remove them")
 	}
 	for _, r := range text {
 		switch {
 		case r > '~' && unicode.IsPrint(r):
-			return wrong("holds a character that is not ASCII: copy the secret anew")
+			return refuse("holds a character that is not ASCII: copy the secret anew")
 		case r > 0x7f:
-			return wrong("holds an invisible character (%U): write the secret anew in a plain text editor", r)
+			return refuse("holds an invisible character (%U): write the secret anew in a plain text editor", r)
 		}
 	}
 	return cleanSecret(where, text)

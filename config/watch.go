@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Digest tells contents of a file apart. It is zero for a file that cannot be read.
+// Digest identifies the content of a file. It is zero for a file that cannot be read.
 type Digest [sha256.Size]byte
 
 // emptyFile is the digest of a file without content.

@@ -38,8 +38,8 @@ func (w *watched) write(content string) {
 	w.must(os.WriteFile(w.file, []byte(content), 0o600))
 }
 
-// toldWithin reports whether a change is reported in a number of looks.
-func (w *watched) toldWithin(looks int) bool {
+// reportsWithin reports whether a change is reported in a number of looks.
+func (w *watched) reportsWithin(looks int) bool {
 	for range looks {
 		if w.watch.Changed(w.known) {
 			return true
@@ -48,10 +48,10 @@ func (w *watched) toldWithin(looks int) bool {
 	return false
 }
 
-// told expects that a change is reported, and takes the file as it is for known.
-func (w *watched) told(what string) {
+// reports expects that a change is reported, and takes the file as it is for known.
+func (w *watched) reports(what string) {
 	w.t.Helper()
-	if !w.toldWithin(5) {
+	if !w.reportsWithin(5) {
 		w.t.Errorf("%s: not noticed", what)
 	}
 	w.known = DigestOf(w.file)
@@ -60,8 +60,8 @@ func (w *watched) told(what string) {
 // unmoved expects that nothing is reported.
 func (w *watched) unmoved(what string) {
 	w.t.Helper()
-	if w.toldWithin(5) {
-		w.t.Errorf("%s: told as a change", what)
+	if w.reportsWithin(5) {
+		w.t.Errorf("%s: reported as a change", what)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestWatchNoticesEveryWayOfWriting(t *testing.T) {
 			w := newFile(t)
 			for _, content := range []string{"second", "third", "fourth"} {
 				w.must(write(w, content))
-				w.told(content)
+				w.reports(content)
 			}
 		})
 	}
@@ -158,12 +158,12 @@ func TestWatchNoticesAConfigMap(t *testing.T) {
 	kubernetes(t, dir, "1", "first")
 	w := watchFile(t, filepath.Join(dir, "larder.yaml"))
 	kubernetes(t, dir, "2", "second")
-	w.told("second")
+	w.reports("second")
 	kubernetes(t, dir, "3", "second") // another key of the map has changed
 	kubernetes(t, dir, "4", "third")
-	w.told("third")
+	w.reports("third")
 	kubernetes(t, dir, "5", "fourth")
-	w.told("fourth")
+	w.reports("fourth")
 }
 
 func TestWatchNoticesExchangedLinks(t *testing.T) {
@@ -190,18 +190,18 @@ func TestWatchNoticesExchangedLinks(t *testing.T) {
 	link("../current/deep/real.yaml", "etc/larder.yaml") // relative, through the other one
 	w := watchFile(t, filepath.Join(dir, "etc", "larder.yaml"))
 	link("two", "current")
-	w.told("the link in the middle")
+	w.reports("the link in the middle")
 	put("two", "3")
-	w.told("the file itself")
+	w.reports("the file itself")
 	link("../one/deep/real.yaml", "etc/larder.yaml")
-	w.told("the link at the end")
+	w.reports("the link at the end")
 	put("two", "4") // not the file any more
 	put("one", "5")
-	w.told("the file of the other link")
+	w.reports("the file of the other link")
 	w.unmoved("the same again")
 }
 
-func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
+func TestWatchReportsNothingWhenTheContentIsTheSame(t *testing.T) {
 	w := newFile(t)
 	at := time.Now().Add(time.Hour)
 	w.must(os.Chtimes(w.file, at, at))
@@ -213,48 +213,48 @@ func TestWatchTellsNothingWhenTheContentIsTheSame(t *testing.T) {
 	w.must(os.Rename(w.file, w.file+"~"))
 	w.known = DigestOf(w.file) // read while it was away
 	w.must(os.Rename(w.file+"~", w.file))
-	w.told("back with what it held before")
+	w.reports("back with what it held before")
 	w.write("second")
-	w.told("a change after all")
+	w.reports("a change after all")
 }
 
-func TestWatchTellsThatAFileStaysAway(t *testing.T) {
+func TestWatchReportsThatAFileStaysAway(t *testing.T) {
 	w := newFile(t)
 	w.must(os.Remove(w.file))
-	w.told("gone")
+	w.reports("gone")
 	w.write("first")
-	w.told("back")
+	w.reports("back")
 	w.must(os.Truncate(w.file, 0))
-	w.told("empty")
+	w.reports("empty")
 	w.must(os.RemoveAll(w.dir))
-	w.told("the folder gone")
+	w.reports("the folder gone")
 	w.must(os.MkdirAll(w.dir, 0o700))
 	w.write("second")
-	w.told("the folder back")
+	w.reports("the folder back")
 }
 
 func TestWatchWaitsForAFileOnItsWay(t *testing.T) {
 	w := newFile(t)
 	w.must(os.Remove(w.file))
-	if w.toldWithin(3) {
+	if w.reportsWithin(3) {
 		t.Error("away")
 	}
 	w.write("")
-	if w.toldWithin(3) {
+	if w.reportsWithin(3) {
 		t.Error("empty")
 	}
 	for _, part := range []string{"s", "se", "sec"} {
 		w.write(part)
-		if w.toldWithin(1) {
-			t.Errorf("%q is told while it is written", part)
+		if w.reportsWithin(1) {
+			t.Errorf("%q is reported while it is written", part)
 		}
 	}
 	w.write("second")
-	w.told("there")
+	w.reports("there")
 }
 
-func TestWatchTellsWhatChangedBeforeIt(t *testing.T) {
+func TestWatchReportsWhatChangedBeforeIt(t *testing.T) {
 	w := newFile(t)
 	w.known = Digest{1}
-	w.told("another than the one that was read")
+	w.reports("another than the one that was read")
 }

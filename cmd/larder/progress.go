@@ -101,7 +101,7 @@ func (p *progress) above(out io.Writer) io.Writer {
 	return out
 }
 
-// aboveBars writes lines above the bars, and where they stood when they are no more.
+// aboveBars writes lines above the bars, and in their place when they have ended.
 type aboveBars struct {
 	group *mpb.Progress
 	out   io.Writer

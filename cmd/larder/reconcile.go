@@ -34,7 +34,7 @@ The orders are walked before and after each question, so that a day that moves i
 alarm. A day that differs is looked at once more some minutes later. With --heal its
 orders are then fetched anew, those that the service does not have any more are removed,
 and it is compared again; without, it is only reported. What differs still owes a full
-resync of the orders, at most one in 20 hours: it is made, or that of a daemon waited for,
+resync of the orders, at most one in 20 hours: it is made, or the daemon's is waited for,
 and the days are compared once more.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
@@ -49,7 +49,7 @@ locations together, and figures are decimals in strings. The summary counts verd
 which a day has several, and under days the days, by their worst.
 
 One question covers at most 92 days of one location, or of all together, and the service
-takes 30 a minute: progress tells how many are left, and how long they take; then how many
+takes 30 a minute: progress shows how many are left, and how long they take; then how many
 days are healed, and how long the rest will take. A day that differs is a warning in the
 log when it is found.
 
@@ -69,7 +69,7 @@ not be compared; 2 usage or configuration; 3 the API refused, or the key lacks s
 		},
 	}
 	sourcesFlag(cmd, &r.Sources)
-	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default that of the first order)")
+	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default: the day of the first order)")
 	cmd.Flags().StringVar(&r.To, "to", "", "last `day` (default today)")
 	cmd.Flags().BoolVar(&r.Heal, "heal", false, "fetch the orders of days that differ anew, and compare again")
 	formatFlag(cmd, &format)

@@ -36,7 +36,7 @@ and so on. Faults strike on demand, from --fault or by POST /admin/faults. The
 world changes by POST /admin/change, as in {"action": "purge", "stream": "products",
 "count": 3}; the answer to {} names the actions. POST /admin/orders moves online orders,
 as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/ordering
-switches ordering off ({"on": false}), and GET /admin/webhooks tells what was sent.
+switches ordering off ({"on": false}), and GET /admin/webhooks lists what was sent.
 
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:
@@ -92,7 +92,7 @@ Faults:
 	return cmd
 }
 
-// sandboxFlags are those of the world and of the limits.
+// sandboxFlags adds the flags of the world and of the limits.
 func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
 	f := cmd.Flags()
 	f.IntVar(&o.Businesses, "restaurants", 1, "`number` of restaurants")

@@ -53,7 +53,7 @@ in \u001b; a pipe or file gets the answer as it is.`,
 	return cmd
 }
 
-// oneQuery takes exactly one argument, and tells of quotes when there are more.
+// oneQuery accepts exactly one argument; the error for more of them recommends quotes.
 func oneQuery(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:

@@ -32,17 +32,17 @@ the API's limits, so it delays nothing; a list takes as long as its first backfi
 Beside a running daemon on the same embedded warehouse, the daemon does the work.
 
 Rows may change meanwhile. So what differs is compared once more, when the daemon has had
-two turns of its schedule (1 hour at most): a difference is what the API showed the same
-before and after, and the warehouse still holds otherwise. What the API showed otherwise is
-told as moving, and is no difference; settled are rows that did not differ any more. Where
-no daemon serves a source, nothing is waited for, and what changed since its last walk
-differs as well: let larder sync bring it first. Rows in quarantine are listed: they could
-not be compared. Of the totals (sales_daily), rows counts the days without a sale too,
-which the warehouse may leave out. Its days before yesterday, and of single locations, are
-brought by the nightly deep run (schedule.reconcile_deep) or a full resync only: until then
-they may differ, and larder reconcile brings them at once.
+two turns of its schedule (1 hour at most). A row is a difference when the API showed the
+same before and after, and the warehouse still has something else. A row that had changed
+in the API by then is moving, which is no difference; settled are rows that did not differ
+any more. Where no daemon serves a source, nothing is waited for, and what changed since
+its last walk differs as well: let larder sync bring it first. Rows in quarantine are
+listed: they could not be compared. Of the totals (sales_daily), rows counts the days
+without a sale too, which the warehouse may leave out. Its days before yesterday, and of
+single locations, are brought by the nightly deep run (schedule.reconcile_deep) or a full
+resync only: until then they may differ, and larder reconcile brings them at once.
 
-Each line tells source, stream, id, field and both values. A field is a path in the
+Each line has source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
 object on a line, and the last line is a summary; its "kind" is difference,
 moving, quarantined or summary. In the summary, unjudged are rows that differed at first

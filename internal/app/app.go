@@ -93,12 +93,12 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 	})
 }
 
-// Through makes a syncer whose requests go another way than the network's.
+// Through makes a syncer whose requests go through a RoundTripper instead of the network.
 func (a *App) Through(way http.RoundTripper, sources []syncer.Source, sink *clickhouse.Sink) (*syncer.Syncer, error) {
 	return a.syncer(way, syncer.Options{Sources: sources, Sink: sink, Exclusive: true})
 }
 
-// syncer makes one with these options and what all have in common.
+// syncer makes a syncer with these options and the ones that all have in common.
 func (a *App) syncer(way http.RoundTripper, o syncer.Options) (*syncer.Syncer, error) {
 	o.Schedule, o.FlushInterval = syncer.Schedule(a.Config.Schedule), a.Config.Warehouse.FlushInterval
 	o.Process, o.Logger = a.thisProcess(), a.Log
@@ -111,7 +111,7 @@ func (a *App) syncer(way http.RoundTripper, o syncer.Options) (*syncer.Syncer, e
 	return y, nil
 }
 
-// thisProcess is how other processes on the same warehouse know this one.
+// thisProcess identifies this process for others on the same warehouse.
 func (a *App) thisProcess() sinks.Process {
 	host, err := os.Hostname()
 	if err != nil {

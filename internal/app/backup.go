@@ -240,7 +240,7 @@ func (a *App) restoreInto(ctx context.Context, hidden, dir string, progress func
 		if err := o.sink.Restore(ctx, from, func(n, of uint64) { progress(BackupProgress{"restore", n, of}) }); err != nil {
 			return err
 		}
-		return there.Await(ctx, o.sink.Migrate, warehouse.ReachWait, there.LogDown)
+		return there.Retry(ctx, o.sink.Migrate, warehouse.ReachWait, there.LogDown)
 	})
 	return errors.Join(err, os.RemoveAll(work))
 }

@@ -233,7 +233,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.app.Await(ctx, sink.Migrate, warehouse.Forever, d.whenDown); err != nil {
+	if err := d.app.Retry(ctx, sink.Migrate, warehouse.Forever, d.whenDown); err != nil {
 		return err
 	}
 	d.setProblem("")

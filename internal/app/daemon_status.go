@@ -40,7 +40,7 @@ func (d *Daemon) setHeld(h *heldRows) {
 	d.held = h
 }
 
-// Status is the syncer's, or before there is one, that of sources that start.
+// Status is the syncer's status; before there is a syncer, its sources are starting.
 func (d *Daemon) Status() status.Status {
 	d.mu.Lock()
 	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
@@ -93,14 +93,14 @@ func newRegistry(version string) *prometheus.Registry {
 	return r
 }
 
-// damagedParts tells Prometheus how many there are.
+// damagedParts is the gauge of damaged parts.
 func (d *Daemon) damagedParts() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
 	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
 }
 
-// engineEnds tells Prometheus how often the engine had to be started again.
+// engineEnds counts how often the engine had to be started again.
 func (d *Daemon) engineEnds(role string, ends func() int) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "larder_engine_ends_total", Help: "How often a process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",

@@ -24,7 +24,7 @@ import (
 // damage changes bytes of the largest part of each table.
 func (w *world) damage(t *testing.T, tables ...string) {
 	t.Helper()
-	largest := w.told(t, "SELECT argMax(path, rows) FROM system.parts WHERE active AND database = 'larder_raw' AND table IN ('"+strings.Join(tables, "', '")+"') GROUP BY table")
+	largest := w.query(t, "SELECT argMax(path, rows) FROM system.parts WHERE active AND database = 'larder_raw' AND table IN ('"+strings.Join(tables, "', '")+"') GROUP BY table")
 	parts := strings.Fields(largest)
 	if len(parts) != len(tables) {
 		t.Fatalf("%d of the tables %v have parts", len(parts), tables)
@@ -44,7 +44,7 @@ func (w *world) damage(t *testing.T, tables ...string) {
 	}
 }
 
-func (w *world) told(t *testing.T, sql string) string {
+func (w *world) query(t *testing.T, sql string) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := w.app.Query(t.Context(), sql, "TSV", &out); err != nil {
@@ -79,7 +79,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	w.equalsTruth(t)
 	for _, table := range damagedTables {
 		w.damage(t, table)
-		w.told(t, "SELECT count() FROM larder_raw."+table+" WHERE NOT ignore(*)")
+		w.query(t, "SELECT count() FROM larder_raw."+table+" WHERE NOT ignore(*)")
 	}
 	problems := strings.Join(d.Status().Problems, "\n")
 	for _, table := range damagedTables {
@@ -96,7 +96,7 @@ func TestDamageUnderTheDaemon(t *testing.T) {
 	if _, metrics := polling.Fetch(t, d.page.URL()+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("\nlarder_warehouse_damaged_parts %d\n", len(damagedTables))) {
 		t.Errorf("larder_warehouse_damaged_parts is not %d", len(damagedTables))
 	}
-	if w.told(t, "SELECT count() FROM larder_raw.sales_orders FINAL") == fmt.Sprint(len(w.Restaurant(0).IDs(sandbox.StreamSalesOrders))) {
+	if w.query(t, "SELECT count() FROM larder_raw.sales_orders FINAL") == fmt.Sprint(len(w.Restaurant(0).IDs(sandbox.StreamSalesOrders))) {
 		t.Error("the damage cost no row: the test damages nothing")
 	}
 	if _, err := d.RunOnce(t.Context(), syncer.Selection{Full: true}, nil); err != nil {
@@ -148,7 +148,7 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 	w.change(t)
 	w.sync(t)
 	w.equalsTruth(t)
-	if left := w.told(t, "SELECT count() FROM larder_raw.checkpoints FINAL WHERE walk = 'backfill' AND stream = 'sales_orders' AND done AND rows > 250"); left != "1" {
+	if left := w.query(t, "SELECT count() FROM larder_raw.checkpoints FINAL WHERE walk = 'backfill' AND stream = 'sales_orders' AND done AND rows > 250"); left != "1" {
 		t.Errorf("%s backfills of the orders have come to their end since", left)
 	}
 	if s, err := w.app.Status(t.Context()); err != nil || len(s.Problems) > 0 {
@@ -170,7 +170,7 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 		if _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, time.Minute, nil); err != nil {
 			t.Fatal(err)
 		}
-		return w.told(t, "SELECT count() FROM larder_raw.proofs FINAL WHERE verdict = 'proven' AND day >= (SELECT min(business_day) FROM larder.sales_orders)")
+		return w.query(t, "SELECT count() FROM larder_raw.proofs FINAL WHERE verdict = 'proven' AND day >= (SELECT min(business_day) FROM larder.sales_orders)")
 	}
 	proven := reconcile()
 	// What the notice of each says, beside that the part is set aside.

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// wrong is what a pass has found wrong, a line each, with the largest of its exit codes.
-type wrong struct {
+// failures are the failures of a pass, a line each, with the largest of their exit codes.
+type failures struct {
 	lines []string
 	code  int
 }
@@ -19,57 +19,57 @@ type wrong struct {
 // the first.
 const linesBelow = "\n        "
 
-// add takes in a line of what went wrong.
-func (w *wrong) add(code int, line string) {
-	w.lines, w.code = append(w.lines, line), max(w.code, code)
+// add adds a line.
+func (f *failures) add(code int, line string) {
+	f.lines, f.code = append(f.lines, line), max(f.code, code)
 }
 
-// source takes in what went wrong with a source or, when it is named, a stream of it.
-func (w *wrong) source(source, stream string, f *status.Failure) {
-	if f == nil {
+// source adds the failure of a source or, when it is named, of a stream of it; failure may be nil.
+func (f *failures) source(source, stream string, failure *status.Failure) {
+	if failure == nil {
 		return
 	}
 	line := "source " + source + ": "
 	if stream != "" {
 		line += "stream " + stream + ": "
 	}
-	line += strings.ReplaceAll(f.Text, "\n", linesBelow)
-	if f.Hint != "" {
-		line += "\n          → " + f.Hint
+	line += strings.ReplaceAll(failure.Text, "\n", linesBelow)
+	if failure.Hint != "" {
+		line += "\n          → " + failure.Hint
 	}
-	w.add(f.Code, line)
+	f.add(failure.Code, line)
 }
 
-// passError is what went wrong in a pass, nil when nothing did. found are lines that come
-// first, of what the pass looked for.
+// passError is the error of a pass, nil when nothing failed. found are lines that come first: the
+// differences that the pass looked for.
 func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...string) error {
-	w := &wrong{}
+	all := &failures{}
 	for _, line := range found {
-		w.add(exit.Problem, line)
+		all.add(exit.Problem, line)
 	}
 	quarantined := false
 	for i := range sources {
 		s := &sources[i]
-		w.source(s.Source, "", s.Err)
+		all.source(s.Source, "", s.Err)
 		for j := range s.Streams {
 			o := s.Streams[j].Outcome()
-			w.source(s.Source, o.Stream, o.Err)
+			all.source(s.Source, o.Stream, o.Err)
 			if o.InQuarantine > 0 {
 				quarantined = true
-				w.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
+				all.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
 			}
 		}
 	}
 	if quarantined {
-		w.add(exit.Problem, "  → "+status.AdviceQuarantine)
+		all.add(exit.Problem, "  → "+status.AdviceQuarantine)
 	}
-	return w.err()
+	return all.err()
 }
 
-// err is what was found wrong as an error, nil for nothing.
-func (w *wrong) err() error {
-	if len(w.lines) == 0 {
+// err returns the failures as one error, nil for none.
+func (f *failures) err() error {
+	if len(f.lines) == 0 {
 		return nil
 	}
-	return &exit.Error{Err: errors.New(strings.Join(w.lines, linesBelow)), Code: w.code}
+	return &exit.Error{Err: errors.New(strings.Join(f.lines, linesBelow)), Code: f.code}
 }

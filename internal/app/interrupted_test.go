@@ -37,7 +37,7 @@ func (h onMessage) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (h onMessage) WithGroup(string) slog.Handler { return h }
 
-// Whoever presses Ctrl-C on a full resync beside a daemon, at whatever moment, is told what
+// Whoever presses Ctrl-C on a full resync beside a daemon, at whatever moment, learns from the error what
 // becomes of it.
 func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 	t.Parallel()
@@ -72,12 +72,12 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			}
 			_, err := w.app.Sync(ctx, syncer.Selection{Full: true, Streams: []string{sandbox.StreamSalesOrders}}, time.Minute, nil)
 			looking.Wait()
-			var told *exit.InterruptedError
-			if !errors.As(err, &told) {
+			var interrupted *exit.InterruptedError
+			if !errors.As(err, &interrupted) {
 				t.Fatalf("it says %v", err)
 			}
-			if !strings.Contains(told.Next, "the full resyncs that have begun") || !strings.Contains(told.Next, "asked for again") {
-				t.Errorf("it says: %s", told.Next)
+			if !strings.Contains(interrupted.Next, "the full resyncs that have begun") || !strings.Contains(interrupted.Next, "asked for again") {
+				t.Errorf("it says: %s", interrupted.Next)
 			}
 			if tt.goes && !resyncs(d) {
 				t.Error("the resync that had begun is not under way")

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// judgeScopes makes what the keys lack failures of their sources, in a pass of everything. The
-// error is that of a stream that was asked for by name and that no source could read.
+// judgeScopes makes scopes that a key lacks a failure of its source, in a pass of everything. The
+// error is about a stream that was selected by name and that no source could read.
 func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[S], named []string) error {
 	var all []status.StreamOutcome
 	for i := range sources {
@@ -26,20 +26,20 @@ func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOut
 		if len(named) > 0 || s.Err != nil || at < 0 {
 			continue
 		}
-		if _, _, err := credentials.Lacking(&c.Sources[at], own); err != nil {
+		if err := credentials.CheckScopes(&c.Sources[at], own); err != nil {
 			s.Fail(status.StateForbidden, err)
 		}
 	}
 	for _, name := range named {
-		if err := readNowhere(name, all); err != nil {
+		if err := offEverywhere(name, all); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readNowhere is the error of a stream that is off wherever there is one.
-func readNowhere(name string, all []status.StreamOutcome) error {
+// offEverywhere is the error of a stream that is off in every source that has it; nil when one reads it.
+func offEverywhere(name string, all []status.StreamOutcome) error {
 	off, code := "", exit.Usage
 	for _, o := range all {
 		if o.Stream != name {

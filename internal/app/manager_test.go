@@ -15,7 +15,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/polling"
 )
 
-// listenAsManager is a service manager that notes what it is told.
+// listenAsManager is a service manager that records its notifications.
 func listenAsManager(t *testing.T) <-chan string {
 	t.Helper()
 	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"}
@@ -25,30 +25,30 @@ func listenAsManager(t *testing.T) <-chan string {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	t.Setenv("NOTIFY_SOCKET", address.Name)
-	told := make(chan string, 1000)
+	sent := make(chan string, 1000)
 	go func() {
 		for b := make([]byte, 8192); ; {
 			n, _, err := l.ReadFromUnix(b)
 			if err != nil {
 				return
 			}
-			told <- string(b[:n])
+			sent <- string(b[:n])
 		}
 	}()
-	return told
+	return sent
 }
 
-// hear returns the next that is told, but for the beats of the watchdog.
-func hear(t *testing.T, told <-chan string) string {
+// nextNotification returns the next notification, but for the beats of the watchdog.
+func nextNotification(t *testing.T, sent <-chan string) string {
 	t.Helper()
 	for {
 		select {
-		case text := <-told:
+		case text := <-sent:
 			if text != "WATCHDOG=1" {
 				return text
 			}
 		case <-time.After(2 * time.Minute):
-			t.Fatal("the service manager is told nothing")
+			t.Fatal("the service manager gets no notification")
 		}
 	}
 }
@@ -60,41 +60,41 @@ func TestServiceManager(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Seed: 31, Orders: 50, Days: 5, NoLimits: true})
 	w.use(t, r)
 	r.down.Store(true)
-	told := listenAsManager(t)
+	sent := listenAsManager(t)
 	t.Setenv("WATCHDOG_USEC", "200000")
 	t.Setenv("WATCHDOG_PID", "")
 
 	d, stop := w.daemon(t, w.app)
 	reload := newReloader(d, Reload{}).reload // the file is as it was
-	if text := hear(t, told); !strings.HasPrefix(text, "STATUS=Waiting for the warehouse: ") || strings.Contains(text, "\n") {
-		t.Errorf("with the warehouse away it is told %q", text)
+	if text := nextNotification(t, sent); !strings.HasPrefix(text, "STATUS=Waiting for the warehouse: ") || strings.Contains(text, "\n") {
+		t.Errorf("with the warehouse away it gets %q", text)
 	}
 	reload("SIGHUP") // before it is ready: the end of a reload would say that it is
 	r.down.Store(false)
-	for text := hear(t, told); text != "READY=1"; text = hear(t, told) {
+	for text := nextNotification(t, sent); text != "READY=1"; text = nextNotification(t, sent) {
 		if !strings.HasPrefix(text, "STATUS=") {
-			t.Fatalf("before READY=1 it is told %q", text)
+			t.Fatalf("before READY=1 it gets %q", text)
 		}
 	}
 	select {
 	case <-d.ready:
 	default:
-		t.Error("it is told READY=1 before there is a syncer")
+		t.Error("it gets READY=1 before there is a syncer")
 	}
 	if code, body := polling.Fetch(t, d.page.URL()+"/healthz"); code != http.StatusOK {
 		t.Errorf("after READY=1 the page answers %d, %s", code, body)
 	}
 
 	reload("SIGHUP")
-	if text := hear(t, told); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(text) {
-		t.Errorf("of a reload it is told %q", text)
+	if text := nextNotification(t, sent); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(text) {
+		t.Errorf("of a reload it gets %q", text)
 	}
-	if text := hear(t, told); text != "READY=1" {
-		t.Errorf("at the end of a reload it is told %q", text)
+	if text := nextNotification(t, sent); text != "READY=1" {
+		t.Errorf("at the end of a reload it gets %q", text)
 	}
 	for deadline := time.After(time.Minute); ; {
 		select {
-		case text := <-told:
+		case text := <-sent:
 			if text != "WATCHDOG=1" {
 				continue
 			}
@@ -104,12 +104,12 @@ func TestServiceManager(t *testing.T) {
 		break
 	}
 	stop()
-	if text := hear(t, told); text != "STOPPING=1\nSTATUS=Stopping" {
-		t.Errorf("at the end it is told %q", text)
+	if text := nextNotification(t, sent); text != "STOPPING=1\nSTATUS=Stopping" {
+		t.Errorf("at the end it gets %q", text)
 	}
 	select {
-	case text := <-told:
-		t.Errorf("after its end it is told %q", text)
+	case text := <-sent:
+		t.Errorf("after its end it gets %q", text)
 	default:
 	}
 }
@@ -119,7 +119,7 @@ func TestWatchdogOfOneThatHangs(t *testing.T) {
 	m := &manager{log: slog.New(slog.DiscardHandler)}
 	m.watched(t.Context(), func() { t.Error("there is no watchdog") })
 
-	told := listenAsManager(t)
+	sent := listenAsManager(t)
 	t.Setenv("WATCHDOG_USEC", "2000")
 	t.Setenv("WATCHDOG_PID", "")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,13 +130,13 @@ func TestWatchdogOfOneThatHangs(t *testing.T) {
 	}()
 	<-hangs
 	select {
-	case text := <-told:
-		t.Errorf("while it hangs it is told %q", text)
+	case text := <-sent:
+		t.Errorf("while it hangs it gets %q", text)
 	default:
 	}
 	goesOn <- true
-	if text := <-told; text != "WATCHDOG=1" {
-		t.Errorf("when it goes on it is told %q", text)
+	if text := <-sent; text != "WATCHDOG=1" {
+		t.Errorf("when it goes on it gets %q", text)
 	}
 	<-hangs
 	cancel()

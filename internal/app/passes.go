@@ -66,17 +66,17 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 	if err != nil {
 		return report, err
 	}
-	w := &wrong{}
+	failed := &failures{}
 	if n := report.Drift(); n > 0 {
-		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
+		failed.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := report.Unproven(); n > 0 {
-		w.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
+		failed.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
 	}
 	for i := range report.Sources {
-		w.source(report.Sources[i].Source, "", report.Sources[i].Err)
+		failed.source(report.Sources[i].Source, "", report.Sources[i].Err)
 	}
-	return report, w.err()
+	return report, failed.err()
 }
 
 // Forget erases what the warehouse holds of a person who ordered online.
@@ -100,7 +100,8 @@ type task struct {
 	wait     time.Duration
 }
 
-// run calls f with who makes a pass. The context ends when the warehouse has gone.
+// run calls f with the daemon beside this process, or else a syncer of its own, to make a pass. The
+// context ends when the warehouse has gone.
 func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) error {
 	if err := a.checkSelection(t.sel); err != nil {
 		return err
@@ -126,7 +127,7 @@ func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.S
 	if t.reads {
 		begin = o.sink.CheckSchema
 	}
-	if err := a.Await(ctx, begin, t.wait, a.LogDown); err != nil {
+	if err := a.Retry(ctx, begin, t.wait, a.LogDown); err != nil {
 		return err
 	}
 	damages := a.Damages(o.route)
@@ -150,7 +151,7 @@ func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.S
 	return f(ctx, passes{y, damages})
 }
 
-// passes are those of a syncer. What a full resync has replaced is damaged no more.
+// passes runs passes on a syncer. What a full resync has replaced is not damaged any more.
 type passes struct {
 	*syncer.Syncer
 	damages warehouse.Damages
@@ -165,7 +166,8 @@ func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress fu
 	return report, err
 }
 
-// Passes makes passes beside those of the schedule; it waits until the warehouse has been reached.
+// Passes returns the daemon's syncer, for passes that commands ask for; it waits until the warehouse
+// has been reached.
 func (d *Daemon) Passes(ctx context.Context) (control.Passer, error) {
 	select {
 	case <-d.ready:

@@ -149,8 +149,8 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	return nil
 }
 
-// apply makes the sources and schedule of a configuration those of the daemon,
-// at once or as soon as there is a syncer.
+// apply gives the daemon the sources and the schedule of a configuration, at once or as soon as
+// there is a syncer.
 func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -193,17 +193,17 @@ func (d *Daemon) logRest(log *slog.Logger, before, next *config.Config) {
 
 // inOneLine is all problems of a configuration in one line.
 func inOneLine(err error) string {
-	var wrong *config.Error
-	if !errors.As(err, &wrong) || len(wrong.Problems) == 0 {
+	var invalid *config.Error
+	if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
 		return strings.Join(strings.Fields(err.Error()), " ")
 	}
 	var all []string
-	for _, p := range wrong.Problems {
+	for _, p := range invalid.Problems {
 		text, _, _ := strings.Cut(p.String(), "\n\n") // an example follows
 		all = append(all, strings.TrimSuffix(text, ", as in"))
 	}
 	text := strings.Join(all, "; ")
-	if file := wrong.Problems[0].File; file != "" {
+	if file := invalid.Problems[0].File; file != "" {
 		text = file + ": " + text
 	}
 	return text

@@ -80,6 +80,6 @@ func (a *App) MigrationText(out io.Writer) error {
 // Migrate brings the warehouse's schema up to date.
 func (a *App) Migrate(ctx context.Context) error {
 	return a.withWarehouse(ctx, func(o opened) error {
-		return a.Await(ctx, o.sink.Migrate, warehouse.ReachWait, a.LogDown)
+		return a.Retry(ctx, o.sink.Migrate, warehouse.ReachWait, a.LogDown)
 	})
 }

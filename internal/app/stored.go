@@ -17,8 +17,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// storedStatus is what the warehouse knows of the sources: the status of a daemon
-// that is not running. Rows are then the live rows of the restaurant.
+// storedStatus is the status without a daemon, from what the warehouse has stored about the
+// sources. Rows are then the live rows of the restaurant.
 func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error) {
 	damages, sink := a.Damages(o.route), o.sink
 	s := status.Status{Now: time.Now(), Problems: damages.Problems()}
@@ -84,7 +84,7 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 		for i := range own {
 			addCheckpoint(&st, &own[i])
 		}
-		// Rows without a checkpoint are those of a first step that was cut off.
+		// Rows without a checkpoint were written by a first step that was cut off.
 		if st.State == status.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
 			st.Detail = "backfill not finished"
 		}

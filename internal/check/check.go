@@ -158,16 +158,16 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 
 // checkSecrets finds what is wrong with the secrets that a source has beside its keys.
 func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
-	wrong := func(setting string, err error) {
+	note := func(setting string, err error) {
 		if err != nil {
 			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
 		}
 	}
 	if s.Webhook.SecretFile != "" {
 		_, err := s.Webhook.Read()
-		wrong("webhook.secret_file", err)
+		note("webhook.secret_file", err)
 		_, err = s.Webhook.ReadNext()
-		wrong("webhook.next_secret_file", err)
+		note("webhook.next_secret_file", err)
 	}
 	if s.PersonalData != string(personal.Pseudonymise) {
 		return found
@@ -180,7 +180,7 @@ func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
 	if err == nil {
 		_, err = personal.New(personal.Pseudonymise, []byte(key.Reveal()))
 	}
-	wrong("warehouse.personal_data_key_file", err)
+	note("warehouse.personal_data_key_file", err)
 	return found
 }
 
@@ -204,7 +204,7 @@ func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, er
 	return api.New(o)
 }
 
-// refusal puts an answer of /me into a finding.
+// refusal is the finding of a /me that failed.
 func refusal(s *config.Source, err error, proxy string) Finding {
 	switch {
 	case exit.Code(err) == exit.Usage: // it was not asked
@@ -226,11 +226,13 @@ func refusal(s *config.Source, err error, proxy string) Finding {
 	}
 }
 
-// KeyFindings says what a good key may do.
+// KeyFindings are the findings of a key that /me has answered: what it may read.
 func KeyFindings(s *config.Source, me types.Me) []Finding {
 	all := []Finding{good("%s, %s key %q, %s a minute (%s for totals, %s for the restaurant)",
 		me.Business.Name, me.App.Mode, me.App.Name, text.Plural(me.RateLimits.PerMinute, "request"), text.Count(me.RateLimits.HeavyPerMinute), text.Count(me.RateLimits.BusinessPerMinute))}
-	on, off, err := credentials.Lacking(s, credentials.StreamsOf(s, me.Scopes))
+	streams := credentials.StreamsOf(s, me.Scopes)
+	on, off := credentials.ByScope(streams)
+	err := credentials.CheckScopes(s, streams)
 	switch {
 	case err != nil && len(s.Streams) > 0:
 		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
@@ -250,8 +252,8 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkWarehouse tries the warehouse. It is true when a process runs for the data folder
-// that was removed or replaced under it.
+// checkWarehouse tries the warehouse. lost reports that a process runs whose data folder was removed
+// or replaced.
 func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
 		c.CheckTables(ctx, report)
@@ -346,7 +348,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 // checkParent finds out whether a data folder that is not there could be made.
 func (c Checker) checkParent() Finding {
 	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
-	probe, err := os.MkdirTemp(parentThatIs(dir), ".larder-check-")
+	probe, err := os.MkdirTemp(existingParent(dir), ".larder-check-")
 	if err == nil {
 		err = os.Remove(probe)
 	}
@@ -397,8 +399,8 @@ func checkPort(ctx context.Context, report func(Finding), what, option, address 
 	}
 }
 
-// parentThatIs is the nearest folder above path that exists.
-func parentThatIs(path string) string {
+// existingParent is the nearest folder above path that exists.
+func existingParent(path string) string {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			return dir

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// checkWebhook has the service send a ping to the webhook URL of a source's key, which the
-// daemon answers, and tells what came of it.
+// checkWebhook makes the service send a ping to the webhook URL of a source's key, which the
+// daemon answers, and reports the result.
 func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *types.Me) Finding {
 	if !slices.Contains(me.Scopes, types.ScopeOrders) {
 		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")

@@ -59,8 +59,8 @@ func (c Client) RunOnce(ctx context.Context, sel syncer.Selection, onProgress fu
 	return report, err
 }
 
-// goesOn says what the daemon does of a pass that no one waits for any more: what has begun is
-// its own to bring to an end, a full resync as well as a backfill.
+// goesOn names what the daemon still does of a pass whose command was interrupted: it completes the
+// full resyncs and backfills that have begun.
 func goesOn(sel syncer.Selection) string {
 	const see = "larder status shows how far it is"
 	switch {

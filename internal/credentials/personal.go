@@ -73,7 +73,7 @@ func syncFolder(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Pseudonym is that of a phone; empty where pseudonyms were never made.
+// Pseudonym returns the pseudonym of a phone; empty where pseudonyms were never made.
 func (r Reader) Pseudonym(phone string) (string, error) {
 	if phone == "" || r.Config.Warehouse.PersonalKeyFile() == "" {
 		return "", nil

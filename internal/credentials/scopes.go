@@ -10,9 +10,9 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Lacking names the streams that a source's key reads, and those for which it lacks the scope, with
-// what they need. The error is what the key should read and cannot (see [status.Lacks]).
-func Lacking(s *config.Source, streams []status.StreamOutcome) (on, lacks []string, err error) {
+// ByScope names the streams that a key reads, and those for which it lacks the scope, with the scopes
+// that they need.
+func ByScope(streams []status.StreamOutcome) (on, lacking []string) {
 	needs := map[string]string{}
 	for _, d := range registry.MustAll() {
 		needs[d.Name] = strings.Join(d.Scopes, " or ")
@@ -20,18 +20,24 @@ func Lacking(s *config.Source, streams []status.StreamOutcome) (on, lacks []stri
 	for _, o := range streams {
 		switch {
 		case o.NoScope:
-			lacks = append(lacks, o.Stream+" (needs "+needs[o.Stream]+")")
+			lacking = append(lacking, o.Stream+" (needs "+needs[o.Stream]+")")
 		case o.Off == "" || o.OrderingOff:
 			on = append(on, o.Stream)
 		}
 	}
+	return on, lacking
+}
+
+// CheckScopes fails when a source's key cannot read what it should (see [status.Lacks]).
+func CheckScopes(s *config.Source, streams []status.StreamOutcome) error {
+	_, lacking := ByScope(streams)
 	switch {
 	case len(status.Lacks(false, streams)) > 0:
-		err = errors.New("the key may read nothing that is configured (" + strings.Join(lacks, ", ") + ")")
+		return errors.New("the key may read nothing that is configured (" + strings.Join(lacking, ", ") + ")")
 	case len(status.Lacks(len(s.Streams) > 0, streams)) > 0:
-		err = errors.New("configured streams that the key may not read: " + strings.Join(lacks, ", "))
+		return errors.New("configured streams that the key may not read: " + strings.Join(lacking, ", "))
 	}
-	return on, lacks, err
+	return nil
 }
 
 // StreamsOf are the configured streams, as a key with these scopes reads them.

@@ -1,5 +1,5 @@
-// Package inbound keeps what strangers can do to Larder's HTTP listeners within
-// bounds: the status page, webhooks, and the engine's read-only interface.
+// Package inbound bounds what unknown clients can do to Larder's HTTP listeners: the
+// status page, webhooks, and the engine's read-only interface.
 //
 // It refuses requests that a web page of another site makes in the browser of
 // somebody on this machine ([Foreign], [Names]). It slows down those who guess

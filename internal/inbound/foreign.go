@@ -29,21 +29,21 @@ func Foreign(r *http.Request) error {
 	return nil
 }
 
-// sameHost compares host and port: the scheme is that of a proxy in front.
+// sameHost compares host and port, not the scheme: with a proxy in front, the browser uses the proxy's scheme.
 func sameHost(origin, host string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// Navigates is true when somebody followed a link, or typed the address: what
-// comes back is shown to them, and no script of another site reads it.
+// Navigates reports whether somebody followed a link, or typed the address: the
+// answer is shown to them, and no script of another site reads it.
 func Navigates(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // Names says under which names a listener answers. A web page can make a name of
 // its own lead to this machine (DNS rebinding); the browser then takes the page
-// and the listener for one origin, and only the name in Host tells.
+// and the listener for one origin, and only the name in Host shows the difference.
 type Names int
 
 const (
@@ -92,7 +92,7 @@ func (n Names) Check(host string) error {
 	return fmt.Errorf("without a password this answers as localhost or by its address only, not as %.100q", host)
 }
 
-// OnLoopback is true when only this machine reaches a listen address.
+// OnLoopback reports whether only this machine reaches a listen address.
 func OnLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	return err == nil && Loopback(host)

@@ -36,7 +36,7 @@ func UntilGone(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// gone is true when the other end has closed the connection, for sending at least, as net/http
+// gone reports whether the other end has closed the connection, for sending at least, as net/http
 // understands it.
 func gone(raw syscall.RawConn) (yes bool) {
 	err := raw.Control(func(fd uintptr) {

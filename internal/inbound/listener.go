@@ -10,8 +10,8 @@ import (
 )
 
 // listener holds a limited number of connections, of which each address leaves an eighth to
-// others. When it is full, one that waits for its next request makes room; if none does, the
-// new one gets an answer that says so and is closed, so that nobody waits without an answer.
+// others. When it is full, the connection that has been idle longest is closed for a new one; without
+// an idle one, the new connection is answered with full and closed.
 type listener struct {
 	net.Listener
 	most     int
@@ -57,7 +57,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// take counts one more, in the place of an idle one if need be.
+// take counts a new connection, and closes an idle one for it when the listener is full.
 func (l *listener) take(h *held) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,15 +67,14 @@ func (l *listener) take(h *held) bool {
 			return false
 		}
 		l.drop(longest)
-		_ = longest.Conn.Close() // its place is free either way
+		_ = longest.Conn.Close() // it is not counted any more, also on an error
 	}
 	l.held[h] = true
 	l.by[h.from]++
 	return true
 }
 
-// longestIdle is the one that waits longest for its next request, of an address alone or of
-// all; nil for none.
+// longestIdle is the connection that has been idle longest, of one address or of all; nil for none.
 func (l *listener) longestIdle(from netip.Prefix, alone bool) (longest *held) {
 	for h := range l.held {
 		if !h.idle.IsZero() && (!alone || h.from == from) && (longest == nil || h.idle.Before(longest.idle)) {
@@ -85,7 +84,7 @@ func (l *listener) longestIdle(from netip.Prefix, alone bool) (longest *held) {
 	return longest
 }
 
-// drop frees a connection's place, however often it is called.
+// drop stops counting a connection; it may be called repeatedly.
 func (l *listener) drop(h *held) {
 	if !l.held[h] {
 		return
@@ -96,7 +95,7 @@ func (l *listener) drop(h *held) {
 	}
 }
 
-// Close closes the connection and frees its place.
+// Close closes the connection, which is not counted any more.
 func (h *held) Close() error {
 	h.of.mu.Lock()
 	h.of.drop(h)
@@ -132,7 +131,7 @@ func (l *listener) refuse(conn net.Conn) {
 	case l.refusing <- struct{}{}:
 		go func() {
 			defer func() { <-l.refusing }()
-			l.tell(conn)
+			l.answerAndDrain(conn)
 		}()
 	default:
 		_ = l.answer(conn) // closed either way
@@ -140,7 +139,7 @@ func (l *listener) refuse(conn net.Conn) {
 	}
 }
 
-// answer holds nobody up: a connection that has just begun has room for it.
+// answer writes the full answer. It does not block: it fits into the empty send buffer of a new connection.
 func (l *listener) answer(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
 		return err
@@ -149,9 +148,9 @@ func (l *listener) answer(conn net.Conn) error {
 	return err
 }
 
-// tell reads on for a moment: a connection closed with a request unread takes the
-// answer away from who sent it.
-func (l *listener) tell(conn net.Conn) {
+// answerAndDrain reads the request, for a second, before it closes the connection: closed with unread
+// bytes, TCP resets the connection, and the client may lose the answer.
+func (l *listener) answerAndDrain(conn net.Conn) {
 	defer conn.Close()
 	if l.answer(conn) != nil {
 		return

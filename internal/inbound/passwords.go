@@ -17,8 +17,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What guessing costs. A person who mistypes does not notice; whoever tries a
-// list gets through 3,600 an hour.
+// The limits of guessing. A person who mistypes does not notice them; a program that tries a
+// list of passwords has 3,600 tries an hour.
 const (
 	freeGuesses   = 10          // at once, from one address
 	guessEvery    = time.Second // from then on
@@ -33,10 +33,9 @@ const (
 
 // Passwords compares what is given with a user and a password, and slows down
 // wrong ones by address (IPv6: by /64). An address that has used up its guesses
-// is not listened to until the next one is due, not even with the right password,
-// since its answer would tell. It costs those who know the password a second or
-// two after somebody at their address has guessed, and nothing on a connection
-// over which they have given it already.
+// is refused until the next one is due, even with the right password: another answer
+// would confirm it. Who knows the password waits a second or two after somebody at the same
+// address has guessed, and not at all on a connection on which it has been given already.
 type Passwords struct {
 	user, password [sha256.Size]byte
 	addresses      *lru.Cache[netip.Prefix, *guesser]
@@ -65,8 +64,8 @@ func (e *TooManyError) Error() string {
 	return fmt.Sprintf("too many wrong passwords from this address: try again in %s", e.Wait)
 }
 
-// Right is true when user and password are right. It fails with a *TooManyError when they
-// were not looked at, and when ctx ends.
+// Right reports whether user and password are right. It fails with a *TooManyError when they
+// were not compared, and when ctx ends.
 func (p *Passwords) Right(ctx context.Context, remote, user, password string) (bool, error) {
 	if password == "" {
 		return p.same(user, password), nil // asks for the way in; no guess
@@ -76,7 +75,7 @@ func (p *Passwords) Right(ctx context.Context, remote, user, password string) (b
 		if p.same(user, password) {
 			return true, nil
 		}
-		caller.known.Store(false) // whoever it is now shall wait
+		caller.known.Store(false) // from now on this connection is slowed down, too
 	}
 	right, err := p.guess(ctx, AddressOf(remote), user, password)
 	if right {

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 )
 
-// Limits are those of a listener that others reach.
+// Limits bound what a listener accepts from clients.
 type Limits struct {
 	Connections int           // at once; one more is answered with Full and closed
 	Header      int           // bytes of a request's head
@@ -37,13 +37,12 @@ func (e *ListenError) Error() string {
 	return fmt.Sprintf("%s: %v", e.Setting, e.Err)
 }
 
-// ExitCode is that of the configuration.
+// ExitCode is the exit code of a wrong configuration.
 func (e *ListenError) ExitCode() int { return exit.Usage }
 
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// Listener is an address of the configuration that strangers reach, and what is served
-// there. It is bound by [Listen].
+// Listener is an address of the configuration and the server behind it. It is bound by [Listen].
 type Listener struct {
 	setting string
 	bound   net.Listener // with the limit of connections
@@ -88,7 +87,7 @@ func (l *Listener) Close(ctx context.Context) error {
 // headTime is how long the head of a request may take.
 const headTime = 10 * time.Second
 
-// newServer returns a server for strangers, and the listener that it serves: l with the
+// newServer returns a server with these limits, and the listener that it serves: l with the
 // limit of connections.
 func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
 	limited := newListener(l, limits.Connections, limits.Full)

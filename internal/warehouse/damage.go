@@ -22,13 +22,13 @@ const quarantineTable = "quarantine"
 // histories are the tables of what the API showed once and does not show again.
 var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
 
-// Damages are those of an embedded warehouse's tables.
+// Damages reads the record of damaged parts of an embedded warehouse's tables.
 type Damages struct {
 	opener *Opener
 	record *damage.Record // nil: it is remote, or not open yet
 }
 
-// Damages are those at the end of a route, which may be nil.
+// Damages returns the damages of the warehouse that a route leads to; the route may be nil.
 func (a *Opener) Damages(w *Route) Damages {
 	d := Damages{opener: a}
 	if w != nil && w.engine != nil {
@@ -37,7 +37,7 @@ func (a *Opener) Damages(w *Route) Damages {
 	return d
 }
 
-// all are those that the record in the data folder names.
+// all returns the damaged parts that the record in the data folder names.
 func (a Damages) all() []damage.Part {
 	if a.record == nil {
 		return nil
@@ -81,11 +81,11 @@ func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dro
 }
 
 func (a Damages) lostCheckpoints() []damage.Part {
-	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.ours(d) })
+	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.inStorage(d) })
 }
 
-// ours reports whether a damage is in the storage tables.
-func (a Damages) ours(d damage.Part) bool {
+// inStorage reports whether a damage is in the storage tables.
+func (a Damages) inStorage(d damage.Part) bool {
 	return d.Database == a.opener.Config.Warehouse.Database+"_raw"
 }
 
@@ -102,7 +102,7 @@ func (a Damages) Problems() []string {
 // are lost, nor when a record of Larder's own work is.
 func (a Damages) Streams() (streams []string) {
 	for _, d := range a.all() {
-		if a.ours(d) && slices.Contains(config.Streams, d.Table) {
+		if a.inStorage(d) && slices.Contains(config.Streams, d.Table) {
 			streams = append(streams, d.Table)
 		}
 	}
@@ -115,7 +115,7 @@ func (a Damages) remedy(d damage.Part) string {
 		ends = " larder sync --full ends this notice."
 	)
 	switch {
-	case !a.ours(d):
+	case !a.inStorage(d):
 		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
 	case slices.Contains(config.Streams, d.Table):
 		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
@@ -148,7 +148,7 @@ func (a Damages) Repaired(s status.Status) error {
 			continue
 		}
 		over := a.record.GivenUp
-		if a.ours(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
+		if a.inStorage(d) && (d.Table == quarantineTable || slices.Contains(config.Streams, d.Table)) {
 			over = a.record.Repaired
 		}
 		all = append(all, over(d.Database, d.Table, d.Found.Add(1)))

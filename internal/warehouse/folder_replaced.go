@@ -8,9 +8,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// FolderReplacedError says that a daemon runs for this warehouse whose data folder is not the one
-// that is at its place now: it was removed or replaced. A command that opened the folder
-// would be a second engine, beside rows that nobody sees.
+// FolderReplacedError means that the data folder of a running daemon was removed or replaced. A command
+// that opened the folder at its path now would start a second engine, beside rows that nobody sees.
 type FolderReplacedError struct {
 	dir    string
 	Status status.Status // the daemon's own
@@ -21,8 +20,8 @@ func (e *FolderReplacedError) Error() string {
 		"stop the daemon, put the folder back (or a backup of it), and start it again", e.dir)
 }
 
-// FolderReplaced is a *FolderReplacedError when no engine has the data folder open, and the
-// status page of this configuration is that of a daemon that has lost it.
+// FolderReplaced returns a *FolderReplacedError when no engine has the data folder open, and the
+// status page of this configuration is served by a daemon that has lost it.
 func (a *Opener) FolderReplaced(ctx context.Context) error {
 	if a.Config.Web.Listen == "" || a.Listens(ctx) {
 		return nil

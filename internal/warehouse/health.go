@@ -56,7 +56,7 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 	return s
 }
 
-// Waiting says why rows wait. Those for a folder that is lost are not stored.
+// Waiting is the sentence on why rows wait. Rows for a folder that is lost are not stored at all.
 func Waiting(problem error) string {
 	if errors.Is(problem, engine.ErrFolderLost) {
 		return fmt.Sprintf("No rows are stored: %v.", problem)
@@ -72,7 +72,7 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 		if ctx.Err() != nil {
 			problem = nil
 		}
-		began, first := down.saw(problem)
+		began, first := down.note(problem)
 		switch {
 		case first:
 			a.LogDown(problem)
@@ -91,8 +91,8 @@ type Outage struct {
 	problem string
 }
 
-// saw notes how the warehouse is now: when the outage began, and whether that was just now.
-func (o *Outage) saw(problem error) (began time.Time, first bool) {
+// note stores how the warehouse is now, and returns when the outage began and whether that was just now.
+func (o *Outage) note(problem error) (began time.Time, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if problem == nil {

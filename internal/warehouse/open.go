@@ -58,9 +58,9 @@ func (a *Opener) Unreachable(err error) error {
 	return err
 }
 
-// Await tries to begin work on the warehouse, and waits for one that is down.
-// whenDown gets the reason for which it waits; a zero wait tries once.
-func (a *Opener) Await(ctx context.Context, begin func(context.Context) error, wait time.Duration, whenDown func(error)) error {
+// Retry calls begin until it succeeds, for as long as wait while the warehouse cannot be reached.
+// whenDown is called with the reason before each pause; a zero wait tries once.
+func (a *Opener) Retry(ctx context.Context, begin func(context.Context) error, wait time.Duration, whenDown func(error)) error {
 	deadline := time.Now().Add(wait)
 	for delay := 500 * time.Millisecond; ; delay = min(2*delay, 15*time.Second) {
 		err := begin(ctx)

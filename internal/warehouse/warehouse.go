@@ -144,7 +144,7 @@ func (a *Opener) Existing(ctx context.Context) error {
 	return nil
 }
 
-// sinkOptions are those of the ClickHouse sink at the end of the route.
+// sinkOptions are the options of the ClickHouse sink that a route leads to.
 func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickhouse.Options, error) {
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{

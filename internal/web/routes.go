@@ -43,7 +43,7 @@ func Handler(o Options) http.Handler {
 	}
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.ready)
-	return secured(h.ours(mux))
+	return secured(h.refuseForeign(mux))
 }
 
 type handler struct {
@@ -66,14 +66,14 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// ours refuses every request of another site's page. Who follows a link from there gets a
-// page that asks whether to go on. The other site does not see what follows.
-func (h *handler) ours(next http.Handler) http.Handler {
+// refuseForeign refuses every request of another site's page. A link that was followed from there is
+// answered with a page with a link to ours, since the other site cannot see what follows.
+func (h *handler) refuseForeign(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := h.names.Check(r.Host)
 		if err == nil {
 			if err = inbound.Foreign(r); err != nil && inbound.Navigates(r) {
-				h.askToGoOn(w)
+				h.offerLink(w)
 				return
 			}
 		}
@@ -85,7 +85,7 @@ func (h *handler) ours(next http.Handler) http.Handler {
 	})
 }
 
-func (h *handler) askToGoOn(w http.ResponseWriter) {
+func (h *handler) offerLink(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusForbidden)
 	h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
@@ -145,8 +145,8 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 
 func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.write(w, []byte("alive\n")) }
 
-// ready says what is not ready to those who may see the page, and only whether
-// to everyone else: it names sources.
+// ready answers whether the daemon is ready. The reasons name sources, so only those who may see the
+// page get them.
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	s := h.Status()
 	lines := []string{"ready"}

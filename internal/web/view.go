@@ -63,7 +63,7 @@ type filter struct {
 	Current    bool
 }
 
-// moment is an instant in words, with the exact one for who hovers.
+// moment is an instant in words; the exact one is shown under the pointer.
 type moment struct{ Text, Exact, Machine string }
 
 func at(now, t time.Time) moment {

@@ -1,7 +1,7 @@
 // Package webhooks takes the events of online orders in that the service sends (api.md,
 // "Events"), on a listener of its own.
 //
-// Contents: who is let in, and what is answered.
+// Contents: which events are accepted, and what is answered.
 //
 // # What holds
 //
@@ -9,7 +9,7 @@
 //   - The signature is checked before anything of a body is understood.
 //   - 2xx is answered when the warehouse has the order durably, or holds a newer one; the
 //     service sends again whatever is answered otherwise.
-//   - No body reaches a log or an error: it tells of people.
+//   - No body reaches a log or an error: it contains personal data.
 //
 // # When something fails
 //

@@ -16,8 +16,8 @@ const (
 	mayForge = 30
 	// maxForgers is how many addresses are remembered.
 	maxForgers = 4096
-	// tellEvery is how often the log reports bad signatures of a source.
-	tellEvery = time.Minute
+	// logEvery is how often the log reports bad signatures of a source.
+	logEvery = time.Minute
 )
 
 // forgers counts bad signatures by address.
@@ -35,9 +35,9 @@ func newForgers() *forgers {
 	return &forgers{seen: seen, logged: map[string]time.Time{}}
 }
 
-// met counts a bad signature. many: the address has sent more than it may. tell: it is to be
-// logged, since none of the source was for a while.
-func (f *forgers) met(source, remote string, now time.Time) (many, tell bool) {
+// count counts a bad signature. tooMany: the address has sent more than it may. log: the source has
+// had no log line about it for logEvery.
+func (f *forgers) count(source, remote string, now time.Time) (tooMany, log bool) {
 	address := inbound.AddressOf(remote)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,8 +47,8 @@ func (f *forgers) met(source, remote string, now time.Time) (many, tell bool) {
 		f.seen.Add(address, limit)
 	}
 	last, before := f.logged[source]
-	if tell = !before || now.Sub(last) >= tellEvery; tell {
+	if log = !before || now.Sub(last) >= logEvery; log {
 		f.logged[source] = now
 	}
-	return !limit.AllowN(now, 1), tell
+	return !limit.AllowN(now, 1), log
 }

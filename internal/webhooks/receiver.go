@@ -31,7 +31,7 @@ const (
 	maxUnderWay = 256
 )
 
-// Outcome is what became of an event, as metrics name it.
+// Outcome is the result of an event, as metrics name it.
 type Outcome string
 
 // The outcomes.
@@ -52,7 +52,7 @@ var outcomes = []Outcome{Stored, Repeated, Older, LeftOut, Bad, Ping, NoOrder, F
 
 // Options are what a [Receiver] needs.
 type Options struct {
-	// Secrets are those of a source; none when it takes no webhooks.
+	// Secrets returns the webhook secrets of a source; none when it takes no webhooks.
 	Secrets func(source string) []string
 	// Deliver stores an order and waits until that is durable.
 	Deliver func(ctx context.Context, source string, order []byte) (Outcome, error)
@@ -60,7 +60,7 @@ type Options struct {
 	Logger  *slog.Logger
 	// Registerer takes the metrics; none when nil.
 	Registerer prometheus.Registerer
-	// Sources are those whose counters are there from the start.
+	// Sources have their counters from the start.
 	Sources []string
 }
 
@@ -214,11 +214,11 @@ func isTooLarge(err error) bool {
 // forged is what is answered to a bad signature. An address that sends many has to wait;
 // what is signed rightly is not held back by that, also when it comes through the same proxy.
 func (r *Receiver) forged(source, remote string) int {
-	many, tell := r.forgers.met(source, remote, r.opts.Now())
-	if tell {
+	tooMany, log := r.forgers.count(source, remote, r.opts.Now())
+	if log {
 		r.opts.Logger.Warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", "source", source)
 	}
-	if many {
+	if tooMany {
 		return http.StatusTooManyRequests
 	}
 	return http.StatusUnauthorized
@@ -251,7 +251,7 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	}
 	order := len(e.Data.Order) > 0 && e.Data.Order[0] == '{'
 	if !known[e.Type] {
-		r.tellType(source, e.Type)
+		r.logType(source, e.Type)
 		if !order {
 			return NoOrder, http.StatusNoContent
 		}
@@ -275,8 +275,8 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 // maxTypes bounds how many unknown types are logged.
 const maxTypes = 100
 
-// tellType logs, once, a type that api.md does not name.
-func (r *Receiver) tellType(source, name string) {
+// logType logs, once, a type that api.md does not name.
+func (r *Receiver) logType(source, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.types[name] || len(r.types) >= maxTypes {

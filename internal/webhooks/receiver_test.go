@@ -213,7 +213,7 @@ func TestForgersAreToldToWait(t *testing.T) {
 	if code := in.post("/webhooks/bistro", "x", forged); code != 401 {
 		t.Errorf("after two seconds, which is one turn: %d", code)
 	}
-	in.now = in.now.Add(tellEvery)
+	in.now = in.now.Add(logEvery)
 	in.post("/webhooks/bistro", "x", forged)
 	if n := strings.Count(in.log.String(), "no good signature"); n != 3 {
 		t.Errorf("told %d times after another minute", n)

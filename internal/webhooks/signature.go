@@ -15,9 +15,9 @@ const Tolerance = 300 * time.Second
 // maxSignatures bounds how many v1 of a header are compared.
 const maxSignatures = 8
 
-// Signed is true when a header Service-Signature holds for a body: t is within the tolerance,
-// and one v1 is that of one of the secrets, of which there are two during a rotation. How long
-// it takes tells nothing of the secrets.
+// Signed reports whether a header Service-Signature is valid for a body: t is within the tolerance,
+// and one v1 was made with one of the secrets, of which there are two during a rotation. Secrets are
+// compared in constant time.
 func Signed(header string, body []byte, secrets []string, now time.Time) bool {
 	var stamp string
 	var given [][]byte

@@ -6,8 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/exit"
 )
 
-// Failure is what went wrong with a source or a stream, as a report tells it to whoever
-// asked, in this process or in another.
+// Failure is the failure of a source or a stream in a report, which may be sent to another process.
 type Failure struct {
 	Text string     `json:"text"`
 	Code int        `json:"code"` // a command's exit code
@@ -29,8 +28,8 @@ func FailureOf(err error) *Failure {
 func FailureIn(state string, err error) *Failure {
 	f := FailureOf(err)
 	if f != nil {
-		f.Hint = inStates[state].hint
-		if inStates[state].kind == HealthRefused {
+		f.Hint = stateTexts[state].hint
+		if stateTexts[state].kind == HealthRefused {
 			f.Code = exit.API
 		}
 	}

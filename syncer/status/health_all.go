@@ -15,7 +15,7 @@ func (s *Status) Concerns() []Concern {
 		return worstFirst(append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}))
 	}
 	if len(s.Sources) == 1 {
-		return s.withoutGood(without(all, s.Sources[0].Concerns()))
+		return s.withoutGood(addMissing(all, s.Sources[0].Concerns()))
 	}
 	by := map[string]*sum{}
 	for i := range s.Sources {
@@ -41,11 +41,11 @@ func (s *Status) Concerns() []Concern {
 			ofSources = append(ofSources, c.concern(len(s.Sources)))
 		}
 	}
-	return s.withoutGood(without(all, ofSources))
+	return s.withoutGood(addMissing(all, ofSources))
 }
 
-// without adds to the daemon's own concerns those of its sources that they do not say.
-func without(own, ofSources []Concern) []Concern {
+// addMissing adds to the daemon's own concerns those of its sources that have another kind.
+func addMissing(own, ofSources []Concern) []Concern {
 	said := len(own)
 	for _, c := range ofSources {
 		if !slices.ContainsFunc(own[:said], func(o Concern) bool { return o.Kind == c.Kind }) {

@@ -18,14 +18,14 @@ const (
 	goesOn           = "Larder goes on by itself."
 )
 
-// inState is what is said of a source for its state: a person is to do what hint says, also after a
-// command; daemon is what a daemon does, or what it has to add.
-type inState struct{ kind, label, text, hint, daemon string }
+// stateText has the words for a source in a state. hint is what a person can do, and also follows the
+// error of a command; daemon is added to it in the status, and is what the daemon does by itself.
+type stateText struct{ kind, label, text, hint, daemon string }
 
-func (i inState) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }
+func (i stateText) advice() string { return strings.TrimSpace(i.hint + " " + i.daemon) }
 
-// inStates has the states of sources that are not served.
-var inStates = map[string]inState{
+// stateTexts has the states of sources that are not served.
+var stateTexts = map[string]stateText{
 	StateUnauthorized: {HealthRefused, "key refused", "The service refuses the key.", "Put a valid key where key_file or key_env says; the restaurant makes keys.", goesOn},
 	StateKeyDisabled:  {HealthRefused, "key disabled", "The restaurant has disabled the key.", "Ask the restaurant to enable the key, or to make another.", goesOn},
 	StateForbidden: {
@@ -57,11 +57,11 @@ func (s *SourceStatus) Concerns() []Concern {
 	if own.Kind != "" {
 		all = append(all, own)
 	} else {
-		all = append(all, s.ofStreams()...)
+		all = append(all, s.streamConcerns()...)
 	}
 	all = append(all, s.held()...)
 	all = append(all, s.damaged()...)
-	all = append(all, s.ofProof(own.Kind == "")...)
+	all = append(all, s.proofConcerns(own.Kind == "")...)
 	if n := s.quarantined(); n > 0 {
 		all = append(all, Concern{
 			Kind: HealthQuarantine, Amount: n, Label: text.Plural(n, "row") + " in quarantine",
@@ -78,7 +78,7 @@ func (s *SourceStatus) Concerns() []Concern {
 // own is what the source's own state says, in the syncer's words where it has some; ends: there is
 // nothing to be said beside it. It is empty for a source that is served.
 func (s *SourceStatus) own() (c Concern, ends bool) {
-	in := inStates[s.State]
+	in := stateTexts[s.State]
 	c = Concern{Kind: in.kind, Label: in.label, Text: in.text, Advice: in.advice()}
 	switch s.State {
 	case StateStarting:
@@ -96,8 +96,8 @@ func (s *SourceStatus) own() (c Concern, ends bool) {
 	return c, s.State == StateStarting || s.State == StateWaiting
 }
 
-// ofStreams are the concerns that are about how fresh single streams are.
-func (s *SourceStatus) ofStreams() (all []Concern) {
+// streamConcerns are the concerns about how fresh single streams are.
+func (s *SourceStatus) streamConcerns() (all []Concern) {
 	by := map[string][]string{} // streams by kind
 	for i := range s.Streams {
 		st := &s.Streams[i]
@@ -110,9 +110,9 @@ func (s *SourceStatus) ofStreams() (all []Concern) {
 		}
 	}
 	if names := by[HealthRefused]; len(names) > 0 && s.readsNothing() {
-		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: inStates[StateForbidden].advice()})
+		all = append(all, Concern{Kind: HealthRefused, Amount: len(names), Label: "no access", Text: "The key may read nothing that is configured.", Advice: stateTexts[StateForbidden].advice()})
 	} else if len(names) > 0 {
-		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", inStates[StateForbidden].advice()))
+		all = append(all, about(HealthRefused, names, "no access to %s", "The key may not read %s.", stateTexts[StateForbidden].advice()))
 	}
 	if names := by[HealthBehind]; len(names) > 0 {
 		all = append(all, about(HealthBehind, names, text.Verb(len(names), "%s is behind", "%s behind"),
@@ -205,9 +205,9 @@ func (s *SourceStatus) damaged() []Concern {
 	return []Concern{c}
 }
 
-// ofProof are the concerns about the days. What nobody compares at the moment, since
-// the source is not served, is not called late.
-func (s *SourceStatus) ofProof(served bool) (all []Concern) {
+// proofConcerns are the concerns about the days. Days that are not compared at the moment, since
+// the source is not served, are not late.
+func (s *SourceStatus) proofConcerns(served bool) (all []Concern) {
 	if p := s.Proof; p != nil && p.DriftDays > 0 {
 		n := p.DriftDays
 		all = append(all, Concern{

@@ -11,8 +11,8 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// freshness is how the walks of a stream are which the key may read: the kind of concern that they
-// are, and their light.
+// freshness returns the kind of concern that a stream's walks are, and the stream's light, as far as
+// only its walks matter. The key may read the stream.
 func (st *StreamStatus) freshness() (kind string, l Light) {
 	label := strings.ReplaceAll(st.State, "_", " ")
 	switch st.State {
@@ -102,7 +102,7 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	case StateOff:
 		return "Not configured, or the key lacks the scope."
 	case StateForbidden:
-		return inStates[StateForbidden].text + " " + inStates[StateForbidden].advice()
+		return stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()
 	case StateFailing:
 		return "The last walk failed and is tried again."
 	case StateAPIDisabled:

@@ -104,10 +104,10 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 // What the syncer says of a key that does not do is what the concern says already.
 func TestNothingIsSaidTwice(t *testing.T) {
 	for state, text := range map[string]string{
-		StateUnauthorized: "The service refuses the key. " + inStates[StateUnauthorized].advice(),
-		StateKeyDisabled:  "The restaurant has disabled the key. " + inStates[StateKeyDisabled].advice(),
+		StateUnauthorized: "The service refuses the key. " + stateTexts[StateUnauthorized].advice(),
+		StateKeyDisabled:  "The restaurant has disabled the key. " + stateTexts[StateKeyDisabled].advice(),
 		StateUnreachable:  "The service does not answer. The certificate is of another host.",
-		StateForbidden:    "The key may not read this. " + inStates[StateForbidden].advice(),
+		StateForbidden:    "The key may not read this. " + stateTexts[StateForbidden].advice(),
 	} {
 		s := SourceStatus{State: state, Detail: "the API refuses the key (401): it is wrong or was deleted; put a valid one in place"}
 		switch state {

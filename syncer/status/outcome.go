@@ -8,14 +8,13 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
-// StreamOutcome is what the report of a pass tells of a stream, whatever kind of pass it
-// was.
+// StreamOutcome is the part of a stream's report that every kind of pass has.
 type StreamOutcome struct {
 	Stream  string `json:"stream"`
 	Off     string `json:"off,omitempty"`      // why nothing was read of it; empty when it is on
 	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
 	// OrderingOff: the service answers nothing since online ordering is switched off,
-	// which is normal life (DESIGN R11).
+	// which is no failure (DESIGN R11).
 	OrderingOff  bool     `json:"ordering_off,omitempty"`
 	InQuarantine uint64   `json:"quarantined"` // entries open at the end
 	Err          *Failure `json:"failure,omitempty"`
@@ -53,9 +52,8 @@ func Lacks(named bool, streams []StreamOutcome) (lacks []string) {
 	return lacks
 }
 
-// SourceOutcome is what the report of a pass tells of a source. Err is set when nothing
-// could be asked: the source is in trouble. State is then one of the states of a source
-// in trouble.
+// SourceOutcome is the report of a source, with those of its streams. Err is set when nothing could
+// be asked. State is then one of the states of a source in trouble.
 type SourceOutcome[S Outcomer] struct {
 	Source  string   `json:"source"`
 	State   string   `json:"state"`

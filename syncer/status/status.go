@@ -30,7 +30,7 @@ type Status struct {
 	Now       time.Time `json:"now"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	// Problems are the daemon's own, in words: the warehouse does not answer, a new
-	// configuration was refused. The syncer knows of none.
+	// configuration was refused. The syncer adds none.
 	Problems []string `json:"problems,omitempty"`
 	// Warnings are what the configuration has that is allowed, but unwise.
 	Warnings []string `json:"warnings,omitempty"`
