@@ -29,14 +29,14 @@ const (
 // hour leaves the other half to others.
 type Memory struct {
 	half   int64
-	room   *semaphore.Weighted // bytes
+	whole  *semaphore.Weighted // bytes
 	beyond *semaphore.Weighted // one body
 	used   atomic.Int64
 }
 
 // NewMemory bounds bodies to so many bytes.
 func NewMemory(limit int64) *Memory {
-	return &Memory{half: limit / 2, room: semaphore.NewWeighted(limit), beyond: semaphore.NewWeighted(1)}
+	return &Memory{half: limit / 2, whole: semaphore.NewWeighted(limit), beyond: semaphore.NewWeighted(1)}
 }
 
 // Used is how many bytes are taken.
@@ -83,7 +83,7 @@ func (h *hold) wait(ctx context.Context, step int64) error {
 	if err := h.of.share.Acquire(ctx, step); err != nil {
 		return err
 	}
-	if err := h.of.room.Acquire(ctx, step); err != nil {
+	if err := h.of.whole.Acquire(ctx, step); err != nil {
 		h.of.share.Release(step)
 		return err
 	}
@@ -96,7 +96,7 @@ func (h *hold) try(step int64) bool {
 	if !h.of.share.TryAcquire(step) {
 		return false
 	}
-	if !h.of.room.TryAcquire(step) {
+	if !h.of.whole.TryAcquire(step) {
 		h.of.share.Release(step)
 		return false
 	}
@@ -119,7 +119,7 @@ func (h *hold) shrink(bytes int64) {
 	if back := h.counted - bytes; back > 0 {
 		h.counted -= back
 		h.of.share.Release(back)
-		h.of.room.Release(back)
+		h.of.whole.Release(back)
 	}
 	if bytes == 0 && h.beyond {
 		h.beyond = false

@@ -37,7 +37,7 @@ func (h onMessage) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (h onMessage) WithGroup(string) slog.Handler { return h }
 
-// Whoever presses Ctrl-C on a full resync beside a daemon, at whatever moment, learns from the error what
+// After Ctrl-C on a full resync beside a daemon, at any moment, the error names what
 // becomes of it.
 func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 	t.Parallel()

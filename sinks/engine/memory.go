@@ -29,7 +29,7 @@ func MemoryLimitOf(bytes int64) (MemoryLimit, error) {
 // at the start, 50 when it has been at work for a while.
 const engineItself = 48 << 20
 
-// Statement is the limit of one statement: beside the hungriest there is room for others.
+// Statement is the limit of one statement: others can run beside the hungriest.
 func (l MemoryLimit) Statement() int64 { return (int64(l) - engineItself) / 8 * 5 }
 
 // Merges is beyond what no merge is begun.

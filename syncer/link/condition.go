@@ -36,7 +36,7 @@ func (l *Link) View() View {
 	return View{State: l.state, Detail: l.detail, Ready: l.ready, Since: l.since, NextProbe: l.nextProbe}
 }
 
-// Ready is true when /me has answered, and nothing has failed since.
+// Ready reports whether /me has answered, and nothing has failed since.
 func (l *Link) Ready() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,8 +10,8 @@
 //     them). backfill and dayHashes are what it remembers of them.
 //   - compare: a bracket compares days with the mirrored orders (bracket.go, figures.go, explain.go).
 //   - heal: a recheck looks at days that differ once more and heals them (recheck.go, heal.go).
-//     healings are those of a source.
-//   - what was found: verdicts are those of a stream (verdicts.go).
+//     Each source has its healings.
+//   - what was found: each stream has its verdicts (verdicts.go).
 //   - what is proven: [Shared], which the streams of a source have in common (proven.go).
 //   - when: the turns of a daemon (turns.go, deep.go with deepRuns), and a [Pass] of larder
 //     reconcile (pass.go, report.go).
