@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -38,7 +37,7 @@ reached.`,
   larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+			return withProgress(g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Backup(cmd.Context(), args[0], base, progress)
 				return fmt.Sprintf("Backed up %s to %s: %s.", text.Plural(m.Rows, "row"), text.Visible(args[0]), config.Size(m.Bytes)), err
 			})
@@ -64,7 +63,7 @@ reached.`,
 		Example: `  larder restore /var/backups/larder/monday`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+			return withProgress(g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Restore(cmd.Context(), args[0], progress)
 				return fmt.Sprintf("Restored %s to %s, as they were at %s; larder run goes on from there.",
 					text.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), m.MadeAt.Format(time.RFC3339)), err
@@ -74,27 +73,12 @@ reached.`,
 }
 
 // withProgress shows how far a backup or a restore is, and prints what it returns.
-func withProgress(ctx context.Context, g *globals, work func(*app.App, func(app.BackupProgress)) (string, error)) error {
-	show := newProgress(ctx, g, syncer.Selection{})
-	defer show.end()
-	a, err := g.loadLogging(true, show.lines(), "warn")
+func withProgress(g *globals, work func(*app.App, func(app.BackupProgress)) (string, error)) error {
+	a, show, err := g.beginPass(true, syncer.Selection{})
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	done, err := work(a, backupProgress(show, began))
-	show.end()
-	if err != nil {
-		return err
-	}
-	p := &printer{out: g.out}
-	p.sentence("%s It took %s.\n", done, time.Since(began).Round(100*time.Millisecond))
-	return p.err
-}
-
-// backupProgress shows how far it is, and how long the rest takes at this pace.
-func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
-	return func(p app.BackupProgress) {
+	done, err := work(a, func(p app.BackupProgress) {
 		amount := func(n uint64) string { return config.Size(int64(n)) }
 		if p.Doing == "restore" {
 			amount = func(n uint64) string { return text.Plural(n, "file") }
@@ -102,11 +86,14 @@ func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
 		done := amount(p.Done)
 		if p.Of > 0 {
 			done += " of " + amount(p.Of)
-			if p.Done > 0 {
-				left := time.Duration(float64(time.Since(began)) * (float64(p.Of)/float64(min(p.Done, p.Of)) - 1))
-				done += ", " + text.Span(left) + " left"
-			}
 		}
-		show.underWay([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}})
+		show.underWay([]walk{{p.Doing, p.Done, p.Of, done}})
+	})
+	show.end()
+	if err != nil {
+		return err
 	}
+	p := &printer{out: g.out}
+	p.sentence("%s It took %s.", done, time.Since(show.began).Round(100*time.Millisecond))
+	return p.err
 }

@@ -404,7 +404,7 @@ func TestWarehouseDown(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	h := newHouse(t)
-	r := h.want(0, "The service refused none of them as too many.", "demo", "--once", "--days", "5", "--orders-per-day", "40")
+	r := h.want(0, "The service refused 0 of them as too many", "demo", "--once", "--days", "5", "--orders-per-day", "40")
 	if !strings.Contains(r.out, "rows of 2 restaurants") || !strings.Contains(r.errors, "on 4 past days") {
 		t.Errorf("demo says:\n%s%s", r.out, r.errors)
 	}

@@ -89,15 +89,15 @@ func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time
 	}
 	p := &printer{out: g.out}
 	if len(report.Orders)+report.Entries == 0 {
-		p.sentence("Nothing is stored of that customer.\n")
+		p.sentence("Nothing is stored of that customer.")
 	} else {
-		p.sentence("Erased the customer of %s%s.\n", text.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
+		p.sentence("Erased the customer of %s%s.", text.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
 	}
 	for _, id := range report.Orders {
 		p.printf("  %s\n", text.Visible(id))
 	}
 	if report.Detached > 0 {
-		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.\n",
+		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.",
 			text.Plural(report.Detached, "part"), text.Verb(report.Detached, " lies", " lie"))
 	}
 	return p.err

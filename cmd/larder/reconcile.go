@@ -40,18 +40,16 @@ and the days are compared once more.
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
 differs); unsettled (orders of it changed all the while); unproven (the service did not
-answer, or not with figures). Each is stored when its day is done, so that a command that
-is ended in the middle has lost nothing. Printed are those that are not proven: in a line
-as soon as they are stored, and at the end with both figures. With --format json each of
-them is one JSON object on a line, printed as soon as it is stored, and the last line is a
-summary; its "kind" is verdict or summary. The location is empty in verdicts about all
-locations together, and figures are decimals in strings. The summary counts verdicts, of
-which a day has several, and under days the days, by their worst.
+answer, or not with figures). Each is stored when its day is done, and printed, if it is
+not proven, with both figures: a command that is ended in the middle has lost nothing.
+With --format json each is one JSON object on a line, and the last line is a summary; its
+"kind" is verdict or summary. The location is empty in verdicts about all locations
+together, and figures are decimals in strings. The summary counts verdicts, of which a day
+has several, and under days the days, by their worst.
 
 One question covers at most 92 days of one location, or of all together, and the service
-takes 30 a minute: progress shows how many are left, and how long they take; then how many
-days are healed, and how long the rest will take. A day that differs is a warning in the
-log when it is found.
+takes 30 a minute: progress shows how many are left, and how long they take. A day that
+differs is a warning in the log when it is found.
 
 Exit codes: 0 nothing differs, but for what is explained; 1 a drift, or something could
 not be compared; 2 usage or configuration; 3 the API refused, or the key lacks sales:read;
@@ -78,12 +76,12 @@ not be compared; 2 usage or configuration; 3 the API refused, or the key lacks s
 }
 
 func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
-	a, show, err := g.beginPass(cmd.Context(), syncer.Selection{Sources: r.Sources})
+	a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
 	if err != nil {
 		return err
 	}
 	p := &printer{out: show.above(g.out), json: format == formatJSON}
-	verdicts := &verdictLines{printer: p, beside: show.found, shown: map[string]bool{}}
+	verdicts := verdictPrinter{p, map[string]bool{}}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.print(so)
 		show.underWay(comparisonsOf(so))
@@ -97,50 +95,51 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	return errors.Join(p.err, err)
 }
 
-// verdictLines shows each verdict that is not proven as soon as it is stored: as a line of JSON,
-// or, before the table at the end, as one in words beside the progress.
-type verdictLines struct {
-	printer *printer
-	beside  func(what, text string)
-	shown   map[string]bool
+// verdictPrinter prints each verdict that is not proven as soon as it is stored.
+type verdictPrinter struct {
+	*printer
+	printed map[string]bool
 }
 
-func (l *verdictLines) print(r syncer.ReconcileReport) {
+func (p verdictPrinter) print(r syncer.ReconcileReport) {
 	for i := range r.Sources {
+		source := r.Sources[i].Source
 		for _, v := range r.Sources[i].Open {
-			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
-			if l.shown[key] {
+			key := strings.Join([]string{source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
+			if p.printed[key] {
 				continue
 			}
-			l.shown[key] = true
-			if l.printer.json {
-				l.printer.line(openVerdict{"verdict", r.Sources[i].Source, v})
-			} else {
-				l.beside(r.Sources[i].Source, verdictInWords(v))
+			p.printed[key] = true
+			if p.json {
+				p.line(openVerdict{"verdict", source, v})
+				continue
+			}
+			location := ""
+			if v.Location != "" {
+				location = " at " + text.Visible(v.Location)
+			}
+			p.printf("%s %s %s%s: %s\n", source, v.Day, v.Subject, location, v.Verdict)
+			for _, line := range whatDiffers(v) {
+				p.printf("  %s\n", text.Visible(line))
 			}
 		}
 	}
 }
 
-// verdictInWords is a verdict in a line.
-func verdictInWords(v sinks.Verdict) string {
-	place := ""
-	if v.Location != "" {
-		place = " at " + v.Location
+// whatDiffers is what is printed of a verdict: both sides of its figures, and why it is not proven.
+func whatDiffers(v sinks.Verdict) []string {
+	figures := make([]string, len(v.Differences))
+	for i, d := range v.Differences {
+		figures[i] = d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
 	}
-	verdict := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
-	if len(v.Differences) == 0 {
-		return strings.TrimSuffix(verdict+": "+v.Reason, ": ")
+	lines := text.Few(figures)
+	if len(v.OrderIDs) > 0 {
+		lines = append(lines, "of orders "+strings.Join(text.Few(v.OrderIDs), ", "))
 	}
-	more := ""
-	if n := len(v.Differences) - 1; n > 0 {
-		more = ", and " + text.Plural(n, "more figure")
+	if v.Reason != "" {
+		lines = append(lines, v.Reason)
 	}
-	return fmt.Sprintf("%s (%s%s)", verdict, bothFigures(v.Differences[0]), more)
-}
-
-func bothFigures(d sinks.Difference) string {
-	return d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
+	return lines
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -148,45 +147,28 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 	var walks []walk
 	for i := range r.Sources {
 		switch s := &r.Sources[i]; {
-		case s.State != "":
+		case s.State != "": // it has ended
 		case s.Backfill != nil:
-			b := s.Backfill
-			first := "first the backfill: "
-			if b.Resync() {
-				first = ""
-			}
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: first + b.Text()})
+			walks = append(walks, walk{s.Source, s.Backfill.Rows, s.Backfill.TotalRows, "first the orders: " + s.Backfill.Text()})
 		case s.ToHeal > 0:
-			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
+			done := fmt.Sprintf("healing, %d of %s done", s.HealedDays, text.Plural(s.ToHeal, "day"))
+			walks = append(walks, walk{s.Source, uint64(s.HealedDays), uint64(s.ToHeal), done + left(s)})
 		case s.Steps > 0:
-			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.Asked), total: uint64(s.Steps), text: comparison(s)})
+			done := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
+			if s.Suspects > 0 {
+				done += ", " + text.Counted(s.Suspects, "day", "differs", "differ") + " at first sight"
+			}
+			walks = append(walks, walk{s.Source, uint64(s.Asked), uint64(s.Steps), done + left(s)})
 		}
 	}
 	return walks
 }
 
-// comparison is how far the comparison of a source is, in words.
-func comparison(s *syncer.SourceReconcile) string {
-	left := ""
-	if s.ExpectedLeft > 0 {
-		left = ", " + text.Span(s.ExpectedLeft.Duration()) + " left"
+func left(s *syncer.SourceReconcile) string {
+	if s.ExpectedLeft <= 0 {
+		return ""
 	}
-	asked := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
-	differ := text.Counted(s.Suspects, "day", "differs", "differ")
-	switch {
-	case s.Asked < s.Steps && s.Suspects > 0:
-		return asked + left + ", " + differ
-	case s.Asked < s.Steps:
-		return asked + left
-	case s.ToHeal > 0:
-		return fmt.Sprintf("healing, %d of %s done%s", s.HealedDays, text.Plural(s.ToHeal, "day"), left)
-	case s.Suspects == 0:
-		return asked
-	case time.Until(s.SettlesAt) > 0:
-		return differ + ", asked again in " + text.Span(s.ExpectedLeft.Duration())
-	default:
-		return differ + ", asked again now" + left
-	}
+	return ", " + text.Span(s.ExpectedLeft.Duration()) + " left"
 }
 
 // openVerdict is a line of --format json.
@@ -241,15 +223,12 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 	return sum
 }
 
-// printReconciled prints the days that are not proven, and what all came to.
+// printReconciled prints what all came to.
 func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	sum := summarizeReconciled(r, err)
-	if p.json { // the verdicts have been printed
+	if p.json {
 		p.line(sum)
 		return
-	}
-	if t := openVerdicts(r, widthOf(p.out)); len(t.rows) > 0 {
-		p.failed(t.print(p.out))
 	}
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
@@ -259,19 +238,6 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 			p.sentence("%s from %s to %s: %s", s.Source, s.From, s.To, reconciledInWords(s))
 		}
 	}
-}
-
-// openVerdicts is the table of them. Which location and which figures a verdict is about are never left out.
-func openVerdicts(r syncer.ReconcileReport, width int) *table {
-	t := &table{width: width, columns: []column{{"source", 0}, {"day", 0}, {"location", 0}, {"subject", 0}, {"verdict", 0}, {"what differs", 0}}}
-	for i := range r.Sources {
-		for _, v := range r.Sources[i].Open {
-			for _, what := range whatDiffers(v) {
-				t.add(r.Sources[i].Source, v.Day, orDash(v.Location), v.Subject, v.Verdict, what)
-			}
-		}
-	}
-	return t
 }
 
 // reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
@@ -296,28 +262,4 @@ func countsInWords(proven string, c syncer.VerdictCounts) string {
 		}
 	}
 	return counts
-}
-
-// figuresShown and idsShown bound what is printed of one verdict.
-const (
-	figuresShown = 20
-	idsShown     = 10
-)
-
-// whatDiffers is what is printed of a verdict: both sides of its figures, or why it has none.
-func whatDiffers(v sinks.Verdict) (lines []string) {
-	for i, d := range v.Differences {
-		if i == figuresShown {
-			lines = append(lines, text.Plural(len(v.Differences)-i, "more figure"))
-			break
-		}
-		lines = append(lines, bothFigures(d))
-	}
-	if len(lines) > 0 && v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
-		return lines
-	}
-	if ids := v.OrderIDs; len(lines) > 0 && len(ids) > 0 {
-		lines = append(lines, "of orders "+strings.Join(ids[:min(len(ids), idsShown)], ", "))
-	}
-	return append(lines, v.Reason)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -118,20 +117,12 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
-	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
-	asked := slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return !st.Next.IsZero() })
-	if !asked {
-		columns = slices.Delete(columns, 3, 4)
-	}
-	t := &table{width: width, indent: "  ", below: true, columns: columns}
+	t := &table{width: width, indent: "  ", spare: []string{"next walk", "newest change (UTC)", "rows", "last walk"}}
+	t.add("stream", "state", "last walk", "next walk", "newest change (UTC)", "rows", "note")
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		cells := []any{st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
-		if !asked {
-			cells = slices.Delete(cells, 3, 4)
-		}
-		t.add(cells...)
+		t.add(st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light))
 	}
 	return t
 }

@@ -69,7 +69,7 @@ could not be reached.`,
 }
 
 func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration) error {
-	a, show, err := g.beginPass(cmd.Context(), sel)
+	a, show, err := g.beginPass(false, sel)
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,8 @@ func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Dur
 
 // printReport prints what a pass did, in lines that fit into a width (0: any).
 func printReport(w io.Writer, r syncer.Report, width int) error {
-	t := &table{width: width, columns: []column{
-		{"source", 0}, {"stream", 0}, {"rows", 0}, {"removed", 1}, {"unchanged", 4}, {"quarantined", 2}, {"requests", 3}, {"result", 0},
-	}}
+	t := &table{width: width, least: len("  interrupted"), spare: []string{"unchanged", "requests", "quarantined", "removed"}}
+	t.add("source", "stream", "rows", "removed", "unchanged", "quarantined", "requests", "result")
 	var rows, requests uint64
 	for _, s := range r.Sources {
 		if len(s.Streams) == 0 {

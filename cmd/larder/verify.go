@@ -1,20 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 )
 
@@ -70,7 +70,7 @@ reached.`,
 }
 
 func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
-	a, show, err := g.beginPass(cmd.Context(), sel)
+	a, show, err := g.beginPass(false, sel)
 	if err != nil {
 		return err
 	}
@@ -98,53 +98,35 @@ func (p *findingPrinter) print(f verify.Finding) {
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
 	}
-	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
+	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, cmp.Or(text.Visible(f.ID), `""`))
+	field := text.Visible(cmp.Or(f.Field, "(row)"))
+	if f.Column {
+		field = "column " + field
+	}
 	switch f.Kind {
 	case verify.FoundDifference:
-		p.printf("differs: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(shownValues(f)))
+		values := "not shown"
+		if f.API != nil || f.Mirror != nil {
+			values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
+		}
+		p.printf("differs: %s %s: %s\n", row, field, text.Visible(values))
 	case verify.FoundQuarantined:
-		p.printf("quarantined: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(f.Reason))
+		p.printf("quarantined: %s %s: %s\n", row, field, text.Visible(f.Reason))
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
 	}
 }
 
-// shownID is an id in quotes where it could be taken for something else.
-func shownID(id string) string {
-	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '"' }) {
-		return strconv.Quote(id)
-	}
-	return text.Visible(id)
-}
-
-func shownField(f verify.Finding) string {
+// shownValue is a value of a finding; of a whole row it is a word or two.
+func shownValue(f verify.Finding, v json.RawMessage) string {
 	switch {
-	case f.Column:
-		return "column " + f.Field
-	case f.Field == "":
-		return "(row)"
-	default:
-		return f.Field
-	}
-}
-
-func shownValues(f verify.Finding) string {
-	if f.API == nil && f.Mirror == nil {
-		return "not shown"
-	}
-	api, mirror := shownValue(f.API), shownValue(f.Mirror)
-	var ofAPI, ofMirror string // words about the whole row
-	if f.Field == "" && json.Unmarshal(f.API, &ofAPI) == nil && json.Unmarshal(f.Mirror, &ofMirror) == nil {
-		api, mirror = ofAPI, ofMirror
-	}
-	return "API " + api + ", mirror " + mirror
-}
-
-func shownValue(v json.RawMessage) string {
-	if len(v) == 0 {
+	case len(v) == 0:
 		return "(none)"
+	case f.Field == "":
+		return strings.Trim(string(v), `"`)
+	default:
+		return text.Short(string(v), 200)
 	}
-	return text.Short(string(v), 200)
 }
 
 // verifySummary is the last line of --format json.
@@ -169,18 +151,17 @@ type verifyStream struct {
 func summarize(r verify.Report, err error) verifySummary {
 	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
+		streams := source.Streams
 		if source.Err != nil {
-			line := verifyStream{Source: source.Source, Error: source.Err.Text}
-			line.Err = source.Err
-			s.Streams = append(s.Streams, line)
+			streams = append([]verify.StreamReport{{StreamOutcome: status.StreamOutcome{Err: source.Err}}}, streams...)
 		}
-		for _, st := range source.Streams {
+		for _, st := range streams {
 			s.Rows += st.Rows
 			s.Moving += st.Moving
 			s.Quarantined += st.InQuarantine
 			line := verifyStream{Source: source.Source, StreamReport: st}
 			if st.Err != nil {
-				line.Error = st.Err.Error()
+				line.Error = st.Err.Text
 			}
 			s.Streams = append(s.Streams, line)
 		}
@@ -194,9 +175,8 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 		p.line(s)
 		return
 	}
-	t := &table{width: widthOf(p.out), columns: []column{
-		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
-	}}
+	t := &table{width: widthOf(p.out), least: len("  interrupted"), spare: []string{"settled", "time", "moving", "quarantined"}}
+	t.add("source", "stream", "rows", "differ", "moving", "settled", "quarantined", "time", "result")
 	for _, st := range s.Streams {
 		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
 			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
