@@ -29,10 +29,7 @@ DIR appears when the backup is complete. What a killed one has left, larder chec
 and the next one removes. The folder has what the warehouse has of people: only its owner
 may enter it.
 
-A remote warehouse is backed up by its server.
-
-Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
-reached.`,
+A remote warehouse is backed up by its server.`,
 		Example: `  larder backup /var/backups/larder/monday
   larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,
 		Args: cobra.ExactArgs(1),
@@ -56,10 +53,7 @@ folder, or an empty one: nothing is overwritten. Afterwards the daemon goes on f
 checkpoints of the backup, and what happened since comes with its next walks.
 
 A restore that was interrupted leaves a data folder that the daemon refuses to open. Run it
-again, and empty the folder first when it says so; the backup stays as it is.
-
-Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
-reached.`,
+again, and empty the folder first when it says so; the backup stays as it is.`,
 		Example: `  larder restore /var/backups/larder/monday`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -40,7 +40,7 @@ a provider of dashboards takes each of the two folders (deploy/grafana/provision
 both), or a person imports single files. docs/dashboards.md tells more.`,
 		Example: `  larder dashboards export /etc/grafana/larder
   larder dashboards export .   into ./ro and ./en`,
-		Args: oneFolder,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := dashboards.Export(args[0])
 			for _, file := range files {
@@ -51,11 +51,4 @@ both), or a person imports single files. docs/dashboards.md tells more.`,
 			return err
 		},
 	}
-}
-
-func oneFolder(_ *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return errors.New("one folder is needed, as in larder dashboards export /etc/grafana/larder")
-	}
-	return nil
 }

@@ -63,7 +63,7 @@ variables do not change it.`,
 }
 
 func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
-	o.Set = g.overrides()
+	o.Set = g.set
 	settings, err := demo.Settings(o.Set)
 	if err != nil {
 		return err

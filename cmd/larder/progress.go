@@ -39,7 +39,7 @@ func (g *globals) beginPass(withoutSources bool, only syncer.Selection) (*app.Ap
 	if show.bars {
 		level = "warn" // the bars show the rest
 	}
-	a, err := g.loadLogging(withoutSources, show.above(g.err), level)
+	a, err := g.load(withoutSources, show.above(g.err), level)
 	return a, show, err
 }
 

@@ -19,7 +19,7 @@ import (
 func reconcileCommand(g *globals) *cobra.Command {
 	var r syncer.ReconcileRequest
 	var wait time.Duration
-	var format string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Compare every day with the service's own totals, and heal what differs",
@@ -32,10 +32,9 @@ work. A backfill that has not come to its end is waited for, or made, first.
 
 The orders are walked before and after each question, so that a day that moves is no
 alarm. A day that differs is looked at once more some minutes later. With --heal its
-orders are then fetched anew, those that the service does not have any more are removed,
-and it is compared again; without, it is only reported. What differs still owes a full
-resync of the orders, at most one in 20 hours: it is made, or the daemon's is waited for,
-and the days are compared once more.
+orders are then fetched anew, and it is compared again; without, it is only reported. What
+differs still owes a full resync of the orders, at most one in 20 hours: it is made, or
+the daemon's is waited for, and the days are compared once more.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
@@ -47,40 +46,35 @@ With --format json each is one JSON object on a line, and the last line is a sum
 together, and figures are decimals in strings. The summary counts verdicts, of which a day
 has several, and under days the days, by their worst.
 
-One question covers at most 92 days of one location, or of all together, and the service
-takes 30 a minute: progress shows how many are left, and how long they take. A day that
-differs is a warning in the log when it is found.
-
-Exit codes: 0 nothing differs, but for what is explained; 1 a drift, or something could
-not be compared; 2 usage or configuration; 3 the API refused, or the key lacks sales:read;
-4 the warehouse could not be reached.`,
+A drift, and what could not be compared, end with exit code 1; a key without sales:read
+with 3.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
   larder reconcile --format json | jq 'select(.verdict == "drift")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(r.Check(), checkFormat(format)); err != nil {
+			if err := r.Check(); err != nil {
 				return exit.UsageError(err)
 			}
-			return runReconcile(cmd, g, r, wait, format)
+			return runReconcile(cmd, g, r, wait, asJSON)
 		},
 	}
 	sourcesFlag(cmd, &r.Sources)
 	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default: the day of the first order)")
 	cmd.Flags().StringVar(&r.To, "to", "", "last `day` (default today)")
 	cmd.Flags().BoolVar(&r.Heal, "heal", false, "fetch the orders of days that differ anew, and compare again")
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &asJSON)
 	waitFlag(cmd, &wait)
 	return cmd
 }
 
-func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
+func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, asJSON bool) error {
 	a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
 	if err != nil {
 		return err
 	}
-	p := &printer{out: show.above(g.out), json: format == formatJSON}
+	p := &printer{out: show.above(g.out), json: asJSON}
 	verdicts := verdictPrinter{p, map[string]bool{}}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.print(so)
@@ -240,26 +234,20 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	}
 }
 
-// reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
+// reconciledInWords counts the days, by the worst of their verdicts.
 func reconciledInWords(s reconciledSource) string {
-	what := text.Plural(s.Days.All(), "day")
+	words := text.Plural(s.Days.All(), "day")
 	if s.Locations > 0 {
-		what += ", " + text.Plural(s.Locations, "location")
+		words += " of " + text.Plural(s.Locations, "location")
 	}
-	return fmt.Sprintf("%s: %s; %s: %s", what, countsInWords(text.Plural(s.Days.Proven, "day"), s.Days),
-		text.Plural(s.All(), "verdict"), countsInWords(text.Count(s.Proven), s.VerdictCounts))
-}
-
-// countsInWords names those that there are beside the proven ones.
-func countsInWords(proven string, c syncer.VerdictCounts) string {
-	counts := proven + " proven"
+	words += ": " + text.Count(s.Days.Proven) + " proven"
 	for _, of := range []struct {
 		n    uint64
 		name string
-	}{{c.Healed, sinks.VerdictHealed}, {c.Explained, sinks.VerdictExplained}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
+	}{{s.Days.Healed, sinks.VerdictHealed}, {s.Days.Explained, sinks.VerdictExplained}, {s.Days.Drift, sinks.VerdictDrift}, {s.Days.Unsettled, sinks.VerdictUnsettled}, {s.Days.Unproven, sinks.VerdictUnproven}} {
 		if of.n > 0 {
-			counts += ", " + text.Count(of.n) + " " + of.name
+			words += ", " + text.Count(of.n) + " " + of.name
 		}
 	}
-	return counts
+	return words
 }

@@ -38,7 +38,7 @@ log, the page, larder status and larder_config_last_reload_successful say so.`,
 			hangup := make(chan os.Signal, 1)
 			signal.Notify(hangup, syscall.SIGHUP)
 			defer signal.Stop(hangup)
-			a, err := g.load(false)
+			a, err := g.load(false, g.err, "")
 			if err != nil {
 				return err
 			}

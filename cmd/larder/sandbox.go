@@ -3,13 +3,14 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
-	"strconv"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
@@ -23,7 +24,6 @@ func sandboxCommand(g *globals) *cobra.Command {
 	var listen, webhookURL string
 	var online float64
 	var faultTexts, readings []string
-	readingsByName := readingFlags(&o.Readings)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
@@ -41,7 +41,7 @@ switches ordering off ({"on": false}), and GET /admin/webhooks lists what was se
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:
 ` + listed(faults.WebhookKinds()) + `Readings, where the API's description leaves something open:
-` + strings.TrimSuffix(listed(namesOf(readingsByName)), "\n"),
+` + strings.TrimSuffix(listed(namesOf(&o.Readings)), "\n"),
 		Example: `  larder sandbox --live
   larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/bistro
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
@@ -49,7 +49,7 @@ Faults:
   larder sandbox --reading strange-ids --reading stamp-precision=1s`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if g.config != "" || len(g.set) > 0 {
+			if g.config != "" || cmd.Flags().Changed("set") {
 				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
 			}
 			for _, f := range faultTexts {
@@ -60,7 +60,7 @@ Faults:
 				o.Faults = append(o.Faults, fault)
 			}
 			for _, r := range readings {
-				if err := set(readingsByName, r); err != nil {
+				if err := set(&o.Readings, r); err != nil {
 					return exit.UsageError(fmt.Errorf("--reading %q: %w", r, err))
 				}
 			}
@@ -114,84 +114,46 @@ func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
 // listed is names in lines of a terminal's width.
 func listed(names []string) string { return wrap(strings.Join(names, ", "), "  ", 80) }
 
-// set gives a value to the flag of a name, which was written as name=value. A switch needs no
-// value.
-func set(flags *flag.FlagSet, text string) error {
-	name, value, given := strings.Cut(text, "=")
-	known := flags.Lookup(name)
-	if known == nil {
-		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(namesOf(flags), ", "))
-	}
-	if !given && known.DefValue == "false" {
-		value = "true"
-	}
-	if known.Value.Set(value) == nil {
-		return nil
-	}
-	allowed := "a whole number"
-	switch known.Value.(flag.Getter).Get().(type) {
-	case bool:
-		allowed = "true or false"
-	case time.Duration:
-		allowed = "a duration such as 500ms or 3s"
-	}
-	return fmt.Errorf("%s %q; allowed: %s", name, value, allowed)
-}
-
-func namesOf(flags *flag.FlagSet) (names []string) {
-	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
 // parseFault reads kind[=probability][,field=value...].
-func parseFault(s string) (faults.Fault, error) {
-	head, rest, _ := strings.Cut(s, ",")
-	kind, probability, given := strings.Cut(head, "=")
+func parseFault(text string) (faults.Fault, error) {
+	fields := strings.Split(text, ",")
+	kind, probability, given := strings.Cut(fields[0], "=")
 	f := faults.Fault{Kind: kind, Probability: 1}
-	if given {
-		var err error
-		if f.Probability, err = strconv.ParseFloat(probability, 64); err != nil {
-			return f, fmt.Errorf("probability %q; allowed: 0 to 1", probability)
-		}
+	if fields = fields[1:]; given {
+		fields = append(fields, "probability="+probability)
 	}
-	fields := flag.NewFlagSet("", flag.ContinueOnError)
-	fields.IntVar(&f.Count, "count", 0, "")
-	fields.IntVar(&f.Skip, "skip", 0, "")
-	fields.IntVar(&f.RetryAfter, "retry_after", 0, "")
-	fields.IntVar(&f.Status, "status", 0, "")
-	fields.DurationVar(&f.Delay, "delay", 0, "")
-	fields.StringVar(&f.Route, "route", "", "")
-	if rest == "" {
-		return f, nil
-	}
-	for field := range strings.SplitSeq(rest, ",") {
-		if err := set(fields, field); err != nil {
+	for _, field := range fields {
+		if err := set(&f, field); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
 }
 
-// readingFlags are the readings by their names.
-func readingFlags(r *sandbox.Readings) *flag.FlagSet {
-	f := flag.NewFlagSet("", flag.ContinueOnError)
-	f.BoolVar(&r.RangeByChange, "range-by-change", false, "")
-	f.BoolVar(&r.NeverPaidTombstones, "never-paid-tombstones", false, "")
-	f.IntVar(&r.NullUpdatedAt, "null-updated-at", 0, "")
-	f.IntVar(&r.ShortPages, "short-pages", 0, "")
-	f.IntVar(&r.EmptyPages, "empty-pages", 0, "")
-	f.BoolVar(&r.NullTombstones, "null-tombstones", false, "")
-	f.DurationVar(&r.StampDelay, "stamp-delay", 0, "")
-	f.DurationVar(&r.StampPrecision, "stamp-precision", 0, "")
-	f.BoolVar(&r.LongFloats, "long-floats", false, "")
-	f.BoolVar(&r.SharedIDs, "shared-ids", false, "")
-	f.BoolVar(&r.StrangeIDs, "strange-ids", false, "")
-	f.BoolVar(&r.InactiveRowsHidden, "inactive-rows-hidden", false, "")
-	f.BoolVar(&r.NewMapKeys, "new-map-keys", false, "")
-	f.BoolVar(&r.TightestByLimit, "tightest-by-limit", false, "")
-	f.BoolVar(&r.LooseRange, "loose-range", false, "")
-	f.BoolVar(&r.RemovedRefunds, "removed-refunds", false, "")
-	f.BoolVar(&r.GrossPerProduct, "gross-per-product", false, "")
-	f.BoolVar(&r.OrderingOff, "ordering-off", false, "")
-	return f
+// set sets the field of a struct that a text names, as name=value. A switch needs no value.
+func set(in any, text string) error {
+	name, value, given := strings.Cut(text, "=")
+	if !given {
+		value = "true"
+	}
+	names := namesOf(in)
+	at := slices.Index(names, strings.ReplaceAll(name, "_", "-"))
+	if at < 0 {
+		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(names, ", "))
+	}
+	field := reflect.ValueOf(in).Elem().Field(at)
+	if err := yaml.Unmarshal([]byte(value), field.Addr().Interface()); err != nil {
+		return fmt.Errorf("%s %q; allowed: %s", name, value, field.Type())
+	}
+	return nil
+}
+
+var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// namesOf are the fields of a struct, as short-pages.
+func namesOf(in any) (names []string) {
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(in).Elem()) {
+		names = append(names, strings.ToLower(hump.ReplaceAllString(field.Name, "$1-$2")))
+	}
+	return names
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"os"
-	"path"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -23,73 +20,41 @@ func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
 		if i == 0 || k.Business != keys[i-1].Business {
 			fmt.Fprintf(t, "\n%s\n", k.BusinessName)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rightsOf(k))
+		rights := strings.ReplaceAll(strings.Join(k.Scopes, ","), ":read", "")
+		if !k.AllLocations {
+			rights += fmt.Sprintf("; %d location", len(k.LocationIDs))
+		}
+		if k.State != sandbox.KeyActive {
+			rights = k.State + " by the restaurant"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rights)
+		if k.WebhookURL != "" {
+			fmt.Fprintf(t, "    signs with\t%s\tevents of its orders, to %s\n", k.WebhookSecret, k.WebhookURL)
+		}
 	}
 	p.failed(t.Flush())
 	if len(keys) == 0 {
 		return p.err
 	}
-	printWebhooks(p, keys)
-	name, secret, webhook, listen := "sandbox", "", "", ""
-	if u, err := url.Parse(keys[0].WebhookURL); err == nil && keys[0].WebhookURL != "" {
-		name = path.Base(u.Path)
-		secret = fmt.Sprintf("\n    (umask 077 && echo %s > sandbox.secret)", keys[0].WebhookSecret)
-		webhook = "\n    webhook: {secret_file: sandbox.secret}"
-		listen = fmt.Sprintf("\nwebhooks: {listen: %q}", u.Host)
-	}
 	p.printf(`
-Ask it:  curl -H 'Authorization: Bearer %s' %s/me
+Ask it:  curl -H 'Authorization: Bearer %[1]s' %[2]s/me
 
 Mirror it: put that key, main, into a file
 
-    (umask 077 && echo %s > sandbox.key)%s
+    (umask 077 && echo %[1]s > sandbox.key)
 
 and this into larder.yaml:
 
 sources:
-  - name: %s
-    base_url: %s
-    key_file: sandbox.key%s
-warehouse: {dsn: "embedded:./larder-data"}%s
+  - name: sandbox
+    base_url: %[2]s
+    key_file: sandbox.key
+warehouse: {dsn: "embedded:./larder-data"}
 
 Then
 
-    %s check
-    %s run
-`, keys[0].Value, address, keys[0].Value, secret, name, address, webhook, listen, os.Args[0], os.Args[0])
+    %[3]s check
+    %[3]s run
+`, keys[0].Value, address, os.Args[0])
 	return p.err
-}
-
-// printWebhooks prints where events of orders go and what they are signed with.
-func printWebhooks(p *printer, keys []sandbox.Key) {
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k sandbox.Key) bool { return k.WebhookURL == "" })
-	if len(keys) > 0 {
-		p.printf("\nEvents of what is ordered online through a key go to its address, signed with its secret:\n")
-	}
-	for i := range keys {
-		k := &keys[i]
-		p.printf("  %s  %s, %s: %s\n", k.WebhookSecret, k.Role, k.BusinessName, k.WebhookURL)
-	}
-}
-
-// rightsOf is what a key may do, in a few words.
-func rightsOf(k *sandbox.Key) string {
-	if k.State != sandbox.KeyActive {
-		return k.State + " by the restaurant"
-	}
-	var reads, rights []string
-	for _, scope := range k.Scopes {
-		if what, ok := strings.CutSuffix(scope, ":read"); ok {
-			reads = append(reads, what)
-		} else {
-			rights = append(rights, scope)
-		}
-	}
-	if len(reads) > 0 {
-		rights = append(rights, "read "+strings.Join(reads, ","))
-	}
-	if !k.AllLocations {
-		rights = append(rights, fmt.Sprintf("%d location", len(k.LocationIDs)))
-	}
-	return strings.Join(rights, "; ")
 }

@@ -29,11 +29,11 @@ by itself; ! is for a person to look at, and the exit code is then 1.
 
   state          up to date; backfill, of a gained location too; behind, no walk has ended
                  well for long; failing, the note says why, and it is tried again; N in
-                 quarantine; N days differ, from the service's totals; sweep held, waits for a person; not asked, the source
-                 is not served; not stored, the warehouse takes no rows; rows missing, it
-                 has lost some; no access, the key may not read what it should; off, for lack
-                 of a scope that is not needed or by configuration; waiting,
-                 another process serves the source; stopped, no daemon runs
+                 quarantine; N days differ, from the service's totals; sweep held, waits for a
+                 person; not asked, the source is not served; not stored, the warehouse takes
+                 no rows; rows missing, it has lost some; no access, the key may not read what
+                 it should; off, for lack of a scope that is not needed or by configuration;
+                 waiting, another process serves the source; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
   next walk      when it is asked for next: at its turn of the schedule, or later since the
                  service has asked to wait, or since the source is in trouble
@@ -47,14 +47,14 @@ by itself; ! is for a person to look at, and the exit code is then 1.
 In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
 before they are counted, and a time that is not known, or has not come yet, is left out.
 
---ready asks the daemon at web.listen for /readyz and nothing else: the exit code is 0
-when it serves and has reached the warehouse, else 1. It is for the probe of a container.`,
+--ready, for the probe of a container, asks the daemon at web.listen for /readyz: the exit
+code is 0 when it serves and has reached the warehouse, else 1.`,
 		Example: `  larder status
   larder status --ready
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := g.loadLogging(false, g.err, "warn")
+			a, err := g.load(false, g.err, "warn")
 			if err != nil {
 				return err
 			}
@@ -87,23 +87,25 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 // printStatus prints a status, in lines that fit into a width (0: any).
 func printStatus(w io.Writer, s status.Status, width int) error {
 	var b strings.Builder
-	b.WriteString(wrap(headLine(s), "", width))
+	line := func(indent, words string) { b.WriteString(wrap(text.Visible(words), indent, width)) }
+	line("", headLine(s))
 	for _, c := range s.Concerns() {
 		if c.Kind != status.HealthStopped { // said already
-			b.WriteString(wrap(mark(c.Tone())+" "+text.Visible(c.Text), "", width))
+			line("", mark(c.Tone())+" "+c.Text)
 		}
 	}
 	for _, p := range s.Problems {
-		b.WriteString(wrap("! "+text.Visible(p), "", width))
+		line("", "! "+p)
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		b.WriteString("\n" + wrap(text.Visible(src.Name+": "+src.Health().Label), "", width))
+		b.WriteString("\n")
+		line("", src.Name+": "+src.Health().Label)
 		if notes := headNotes(s.Now, src); len(notes) > 0 {
-			b.WriteString(wrap(text.Visible(strings.Join(notes, "; ")), "  ", width))
+			line("  ", strings.Join(notes, "; "))
 		}
 		for _, concern := range concernsOf(s.Now, src) {
-			b.WriteString(wrap(text.Visible(concern), "  ", width))
+			line("  ", concern)
 		}
 		if len(src.Streams) == 0 || src.Unasked() != "" {
 			continue
@@ -122,7 +124,17 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		t.add(st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light))
+		lag, watermark, rows := "never walked", "-", "-"
+		if st.Lag >= 0 {
+			lag = text.Ago(now, now.Add(-st.Lag.Duration()))
+		}
+		if !st.Watermark.IsZero() {
+			watermark = st.Watermark.UTC().Format(time.DateTime)
+		}
+		if st.Rows != nil {
+			rows = fmt.Sprint(*st.Rows)
+		}
+		t.add(st.Name, light.Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows, note(now, src, st, light))
 	}
 	return t
 }
@@ -167,13 +179,6 @@ func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 	return texts
 }
 
-func rows(st *status.StreamStatus) string {
-	if st.Rows == nil {
-		return "-"
-	}
-	return fmt.Sprint(*st.Rows)
-}
-
 func headNotes(now time.Time, s *status.SourceStatus) []string {
 	var parts []string
 	if s.BusinessName != "" {
@@ -197,20 +202,6 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 		parts = append(parts, "all personal data is kept")
 	}
 	return parts
-}
-
-func lag(now time.Time, st *status.StreamStatus) string {
-	if st.Lag < 0 {
-		return "never walked"
-	}
-	return text.Ago(now, now.Add(-st.Lag.Duration()))
-}
-
-func watermark(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format(time.DateTime)
 }
 
 func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, light status.Light) string {

@@ -21,7 +21,7 @@ import (
 func verifyCommand(g *globals) *cobra.Command {
 	var sel syncer.Selection
 	var wait time.Duration
-	var format string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Compare every row with the API and print each difference",
@@ -34,13 +34,11 @@ Beside a running daemon on the same embedded warehouse, the daemon does the work
 Rows may change meanwhile. So what differs is compared once more, when the daemon has had
 two turns of its schedule (1 hour at most). A row is a difference when the API showed the
 same before and after, and the warehouse still has something else. A row that had changed
-in the API by then is moving, which is no difference; settled are rows that did not differ
-any more. Where no daemon serves a source, nothing is waited for, and what changed since
-its last walk differs as well: let larder sync bring it first. Rows in quarantine are
-listed: they could not be compared. Of the totals (sales_daily), rows counts the days
-without a sale too, which the warehouse may leave out. Its days before yesterday, and of
-single locations, are brought by the nightly deep run (schedule.reconcile_deep) or a full
-resync only: until then they may differ, and larder reconcile brings them at once.
+in the API by then is moving; settled are rows that did not differ any more. Where no
+daemon serves a source, nothing is waited for: let larder sync bring what changed first.
+Rows in quarantine are listed: they could not be compared. Totals (sales_daily) of days
+before yesterday, and of single locations, may differ until the nightly deep run
+(schedule.reconcile_deep) or larder reconcile.
 
 Each line has source, stream, id, field and both values. A field is a path in the
 API's JSON, or a column of the table. With --format json every finding is one JSON
@@ -48,55 +46,43 @@ object on a line, and the last line is a summary; its "kind" is difference,
 moving, quarantined or summary. In the summary, unjudged are rows that differed at first
 sight, but were too many to compare again.
 
-Exit codes: 0 no difference; 1 a difference, or something could not be compared, as rows
-in quarantine; 2 usage or configuration; 3 the API refused; 4 the warehouse could not be
-reached.`,
+A difference, and what could not be compared, as rows in quarantine, end with exit code 1.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkFormat(format); err != nil {
+			a, show, err := g.beginPass(false, sel)
+			if err != nil {
 				return err
 			}
-			return runVerify(cmd, g, sel, wait, format)
+			p := &findingPrinter{printer: printer{out: show.above(g.out), json: asJSON}}
+			report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
+			show.end()
+			p.out = g.out
+			if len(report.Sources) > 0 {
+				p.summary(report, err)
+			}
+			return errors.Join(p.err, err)
 		},
 	}
 	sourcesFlag(cmd, &sel.Sources)
 	streamsFlag(cmd, &sel.Streams)
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &asJSON)
 	waitFlag(cmd, &wait)
 	return cmd
-}
-
-func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
-	a, show, err := g.beginPass(false, sel)
-	if err != nil {
-		return err
-	}
-	p := &findingPrinter{printer: printer{out: show.above(g.out), json: format == formatJSON}}
-	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
-	show.end()
-	p.out = g.out
-	if len(report.Sources) > 0 {
-		p.summary(report, err)
-	}
-	return errors.Join(p.err, err)
 }
 
 // findingPrinter prints findings as they come, and the report at the end.
 type findingPrinter struct {
 	printer
-	hints []string
+	hints []string // those printed
 }
 
 func (p *findingPrinter) print(f verify.Finding) {
 	if p.json {
 		p.line(f)
 		return
-	}
-	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
-		p.hints = append(p.hints, f.Hint)
 	}
 	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, cmp.Or(text.Visible(f.ID), `""`))
 	field := text.Visible(cmp.Or(f.Field, "(row)"))
@@ -114,6 +100,10 @@ func (p *findingPrinter) print(f verify.Finding) {
 		p.printf("quarantined: %s %s: %s\n", row, field, text.Visible(f.Reason))
 	default:
 		p.printf("%s: %s\n", f.Kind, row)
+	}
+	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
+		p.hints = append(p.hints, f.Hint)
+		p.printf("  → %s\n", f.Hint)
 	}
 }
 
@@ -178,7 +168,7 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 	t := &table{width: widthOf(p.out), least: len("  interrupted"), spare: []string{"settled", "time", "moving", "quarantined"}}
 	t.add("source", "stream", "rows", "differ", "moving", "settled", "quarantined", "time", "result")
 	for _, st := range s.Streams {
-		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
+		t.add(st.Source, cmp.Or(st.Stream, "-"), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
 			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
 	}
 	p.failed(t.print(p.out))
@@ -190,9 +180,6 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 			}
 			p.sentence("%s %s: %s differed at first sight; %s", st.Source, st.Stream, text.Plural(st.Unjudged, "more row"), why)
 		}
-	}
-	for _, hint := range p.hints {
-		p.sentence("%s", hint)
 	}
 	p.sentence("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s", s.Rows, s.Differences, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))
