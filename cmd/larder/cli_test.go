@@ -443,7 +443,7 @@ func TestVerify(t *testing.T) {
 	if err := h.Restaurant(0).Purge(sandbox.StreamProducts, product); err != nil {
 		t.Fatal(err)
 	}
-	h.want(1, "differs: bistro products "+product+" (row): API absent, mirror live\n", "verify", "--stream", "products")
+	h.want(1, "difference: bistro products "+product+" (row): API absent, mirror live\n", "verify", "--stream", "products")
 	r = h.want(1, "1 row differs from the API", "verify", "--stream", "products", "--format", "json")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(lines) != 2 {

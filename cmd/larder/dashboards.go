@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -43,12 +42,11 @@ both), or a person imports single files. docs/dashboards.md tells more.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := dashboards.Export(args[0])
+			p := &printer{out: g.out}
 			for _, file := range files {
-				if _, printed := fmt.Fprintln(g.out, file); printed != nil && err == nil {
-					err = printed
-				}
+				p.printf("%s\n", file)
 			}
-			return err
+			return errors.Join(err, p.err)
 		},
 	}
 }

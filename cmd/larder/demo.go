@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,15 +22,12 @@ func demoCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
-		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page. The service shows stock, prices,
-menus and sold-out products only as they are now; so that these have a history,
-the last 8 days of them are mirrored first, in seconds. Then it shows the backfill
-with its forecast, prints where to look and which query to try, and keeps running:
-orders come in and show up, as many as at that hour in a restaurant. Nothing
-outside its folder is touched; the folder is emptied at the next start. Its
-configuration takes --set, but for sources and the place of its data; LARDER_
-variables do not change it.`,
+		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the daemon and
+the status page. Past days of stock, prices and menus are mirrored first. Then it shows the
+backfill, prints where to look and which query to try, and keeps running: orders come in
+and show up, as many as at that hour in a restaurant. Nothing outside its folder is
+touched; the folder is emptied at the next start. Its configuration takes --set, but for
+sources and the place of its data; LARDER_ variables do not change it.`,
 		Example: `  larder demo
   larder demo --once                     stop after the first full sync
   larder demo --restaurants 5 --days 365 --requests-per-minute 120
@@ -71,7 +66,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	show := g.newProgress(syncer.Selection{})
 	defer show.end()
 	level := settings.Log.Level
-	if show.bars && !slices.ContainsFunc(o.Set, func(s string) bool { return strings.HasPrefix(s, "log.level=") }) {
+	if show.bars && level != "debug" {
 		level = "warn" // the bars show the rest
 	}
 	if o.Logger, err = g.logger(show.above(g.err), settings.Log.Format, level); err != nil {
@@ -91,11 +86,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	o.Progress = show.update
 	o.Ready = func(i demo.Info) {
 		show.end()
-		p := &printer{out: g.out}
-		printDemo(p, i, filepath.Join(o.Dir, filepath.Base(i.Config)), o.Once)
-		if p.err != nil {
-			o.Logger.Warn(p.err.Error())
-		}
+		printDemo(&printer{out: g.out}, i, filepath.Join(o.Dir, filepath.Base(i.Config)), o.Once)
 	}
 	if err := warehouse.Confinable(); err != nil {
 		note("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err)

@@ -56,11 +56,4 @@ func (p *printer) sentence(format string, args ...any) {
 }
 
 // line prints a value as JSON on a line of its own.
-func (p *printer) line(v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		p.failed(err)
-		return
-	}
-	p.printf("%s\n", b)
-}
+func (p *printer) line(v any) { p.failed(json.NewEncoder(p.out).Encode(v)) }

@@ -41,13 +41,10 @@ explained (it differs by what the API leaves open, and counts as proven); drift 
 differs); unsettled (orders of it changed all the while); unproven (the service did not
 answer, or not with figures). Each is stored when its day is done, and printed, if it is
 not proven, with both figures: a command that is ended in the middle has lost nothing.
-With --format json each is one JSON object on a line, and the last line is a summary; its
-"kind" is verdict or summary. The location is empty in verdicts about all locations
-together, and figures are decimals in strings. The summary counts verdicts, of which a day
-has several, and under days the days, by their worst.
-
-A drift, and what could not be compared, end with exit code 1; a key without sales:read
-with 3.`,
+With --format json it is a JSON object, and the last line is a summary. The location is
+empty in verdicts about all locations together. The summary counts verdicts, of which a
+day has several, and under days the days, by their worst. A drift, and what could not be
+compared, end with exit code 1; a key without sales:read with 3.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25

@@ -22,8 +22,6 @@ import (
 func sandboxCommand(g *globals) *cobra.Command {
 	var o sandbox.Options
 	var listen, webhookURL string
-	var online float64
-	var faultTexts, readings []string
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
@@ -32,11 +30,10 @@ believable, and prints a key of each kind. The same seed makes the same world. W
 --live it moves: tables are served, guests order online through the keys, and the
 restaurants answer and prepare what is ordered. --webhook-url gets the events of what is
 ordered through the key main, signed; of a second restaurant, the same with -2 behind it,
-and so on. Faults strike on demand, from --fault or by POST /admin/faults. The
-world changes by POST /admin/change, as in {"action": "purge", "stream": "products",
-"count": 3}; the answer to {} names the actions. POST /admin/orders moves online orders,
-as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/ordering
-switches ordering off ({"on": false}), and GET /admin/webhooks lists what was sent.
+and so on. Faults strike on demand, from --fault or by POST /admin/faults. The world
+changes by POST /admin/change, online orders by POST /admin/orders (the answers to {} name
+the actions), POST /admin/ordering switches ordering off ({"on": false}), and GET
+/admin/webhooks lists what was sent.
 
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:
@@ -52,23 +49,11 @@ Faults:
 			if g.config != "" || cmd.Flags().Changed("set") {
 				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
 			}
-			for _, f := range faultTexts {
-				fault, err := parseFault(f)
-				if err != nil {
-					return exit.UsageError(fmt.Errorf("--fault %q: %w", f, err))
-				}
-				o.Faults = append(o.Faults, fault)
-			}
-			for _, r := range readings {
-				if err := set(&o.Readings, r); err != nil {
-					return exit.UsageError(fmt.Errorf("--reading %q: %w", r, err))
-				}
-			}
 			if cmd.Flags().Changed("online-orders") && !o.Live {
 				return exit.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
 			}
-			if o.Live {
-				o.OnlineOrders = online
+			if !o.Live {
+				o.OnlineOrders = 0
 			}
 			log, err := g.logger(g.err, cmp.Or(g.logFormat, logging.Text), "info")
 			if err != nil {
@@ -84,10 +69,14 @@ Faults:
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
-	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
+	f.Float64Var(&o.OnlineOrders, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
 	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of the key main's online orders")
-	f.StringArrayVar(&faultTexts, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
-	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
+	f.Func("fault", "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated", func(text string) error {
+		fault, err := parseFault(text)
+		o.Faults = append(o.Faults, fault)
+		return err
+	})
+	f.Func("reading", "a `reading`: name[=value]; may be repeated", func(text string) error { return set(&o.Readings, text) })
 	sandboxFlags(cmd, &o)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,17 +37,11 @@ in \u001b; a pipe or file gets the answer as it is.`,
 			if err != nil {
 				return err
 			}
-			if format == "" {
-				format = "TabSeparatedWithNames"
-				if interactive(g.out) {
-					format = app.TableFormat
-				}
-			}
-			out := unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
+			usual, out := "TabSeparatedWithNames", unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
 			if interactive(g.out) {
-				out = g.out
+				usual, out = app.TableFormat, g.out
 			}
-			return a.Query(cmd.Context(), query, format, out)
+			return a.Query(cmd.Context(), query, cmp.Or(format, usual), out)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "one of ClickHouse's `format`s, as in CSVWithNames, JSON, Vertical")

@@ -27,25 +27,17 @@ what the warehouse knows about the last one. The line at the top says how well t
 mirror is, as the page does: ✓ is fresh, proven and nothing in quarantine; … comes right
 by itself; ! is for a person to look at, and the exit code is then 1.
 
-  state          up to date; backfill, of a gained location too; behind, no walk has ended
-                 well for long; failing, the note says why, and it is tried again; N in
-                 quarantine; N days differ, from the service's totals; sweep held, waits for a
-                 person; not asked, the source is not served; not stored, the warehouse takes
-                 no rows; rows missing, it has lost some; no access, the key may not read what
-                 it should; off, for lack of a scope that is not needed or by configuration;
-                 waiting, another process serves the source; stopped, no daemon runs
+  state          up to date; backfill; behind, no walk has ended well for long; failing, the
+                 note says why; N in quarantine; N days differ, from the service's totals;
+                 sweep held, waits for a person; not asked, the source is not served; not
+                 stored, the warehouse takes no rows; rows missing, it has lost some; no access,
+                 the key may not read what it should; off, for lack of a scope or by
+                 configuration; waiting, for another process; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
-  next walk      when it is asked for next: at its turn of the schedule, or later since the
-                 service has asked to wait, or since the source is in trouble
-  newest change  the watermark: the newest change that is durable in the warehouse; lists
-                 without such a date have none
+  next walk      when it is asked for next, and why if that is not its turn of the schedule
+  newest change  the newest change that is durable in the warehouse (watermark)
   rows           live rows of the restaurant in the warehouse, counted now and then
-  note           progress and forecast of a backfill, a full resync, or a deep run of
-                 reconciliation (questions are requests to the two routes of totals);
-                 rows in quarantine; the last error, and how long ago it was
-
-In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
-before they are counted, and a time that is not known, or has not come yet, is left out.
+  note           progress and forecast of a walk; rows in quarantine; the last error
 
 --ready, for the probe of a container, asks the daemon at web.listen for /readyz: the exit
 code is 0 when it serves and has reached the warehouse, else 1.`,
@@ -88,10 +80,14 @@ code is 0 when it serves and has reached the warehouse, else 1.`,
 func printStatus(w io.Writer, s status.Status, width int) error {
 	var b strings.Builder
 	line := func(indent, words string) { b.WriteString(wrap(text.Visible(words), indent, width)) }
-	line("", headLine(s))
+	if s.StartedAt.IsZero() {
+		line("", "No daemon runs (larder run starts one); this is what the warehouse knows.")
+	} else {
+		line("", fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime)))
+	}
 	for _, c := range s.Concerns() {
 		if c.Kind != status.HealthStopped { // said already
-			line("", mark(c.Tone())+" "+c.Text)
+			line("", cmp.Or(marks[c.Tone()], "…")+" "+c.Text)
 		}
 	}
 	for _, p := range s.Problems {
@@ -139,24 +135,8 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 	return t
 }
 
-func headLine(s status.Status) string {
-	if s.StartedAt.IsZero() {
-		return "No daemon runs (larder run starts one); this is what the warehouse knows."
-	}
-	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
-}
-
-// mark is how a line of a tone begins.
-func mark(t status.Tone) string {
-	switch t {
-	case status.ToneTrouble:
-		return "!"
-	case status.ToneGood:
-		return "✓"
-	default:
-		return "…"
-	}
-}
+// marks are how the lines of a tone begin; those of another begin with "…".
+var marks = map[status.Tone]string{status.ToneTrouble: "!", status.ToneGood: "✓"}
 
 // concernsOf is what a person should know of a source, and where to look.
 func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {

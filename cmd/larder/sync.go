@@ -27,16 +27,13 @@ limits are used once.
 
 With --full every cursor list is walked from its start once more, and what the
 service no longer shows is removed (marked gone, or no_access where the key has lost
-the location): permanently deleted products, rows that moved out of sight, lines that
-lost their product. The service's totals are asked for once more for all days. If more
-than 20 % of a stream's live rows, and more than 100, would be removed, nothing is, and
-the command ends with exit code 1: look whether they are really gone, then confirm with
---full --confirm-sweep.
+the location): permanently deleted products, say. The service's totals are asked for once
+more for all days. If more than 20 % of a stream's live rows, and more than 100, would be
+removed, nothing is: look whether they are really gone, then confirm with --full
+--confirm-sweep.
 
 What fails is tried again from where it stopped, with pauses that grow to a minute, until
-it has come no further for as long as --retry-for says: a service in trouble makes the
-command slower, and a wrong key ends it at once. 0s tries nothing again but single
-requests.
+it has come no further for as long as --retry-for says; a wrong key ends it at once.
 
 A stream that failed, a sweep that is held and rows in quarantine end with exit code 1; a
 key without the scopes that configured streams need with 3. Online ordering that is off is

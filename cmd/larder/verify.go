@@ -32,21 +32,16 @@ the API's limits, so it delays nothing; a list takes as long as its first backfi
 Beside a running daemon on the same embedded warehouse, the daemon does the work.
 
 Rows may change meanwhile. So what differs is compared once more, when the daemon has had
-two turns of its schedule (1 hour at most). A row is a difference when the API showed the
-same before and after, and the warehouse still has something else. A row that had changed
-in the API by then is moving; settled are rows that did not differ any more. Where no
-daemon serves a source, nothing is waited for: let larder sync bring what changed first.
-Rows in quarantine are listed: they could not be compared. Totals (sales_daily) of days
-before yesterday, and of single locations, may differ until the nightly deep run
-(schedule.reconcile_deep) or larder reconcile.
+two turns of its schedule (1 hour at most). It is a difference when the API showed the
+same before and after; a row that had changed is moving; settled are rows that did not
+differ any more. Where no daemon serves a source, nothing is waited for: let larder sync
+bring what changed first. Totals (sales_daily) of days before yesterday, and of single
+locations, may differ until the nightly deep run or larder reconcile.
 
-Each line has source, stream, id, field and both values. A field is a path in the
-API's JSON, or a column of the table. With --format json every finding is one JSON
-object on a line, and the last line is a summary; its "kind" is difference,
-moving, quarantined or summary. In the summary, unjudged are rows that differed at first
-sight, but were too many to compare again.
-
-A difference, and what could not be compared, as rows in quarantine, end with exit code 1.`,
+Each line has kind, source, stream, id, field and both values. A field is a path in the
+API's JSON, or a column of the table. With --format json it is a JSON object, and the last
+line is a summary: unjudged are rows that were too many to compare again. A difference,
+and what could not be compared, as rows in quarantine, end with exit code 1.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,
@@ -84,23 +79,15 @@ func (p *findingPrinter) print(f verify.Finding) {
 		p.line(f)
 		return
 	}
-	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, cmp.Or(text.Visible(f.ID), `""`))
-	field := text.Visible(cmp.Or(f.Field, "(row)"))
+	field, values := cmp.Or(f.Field, "(row)"), f.Reason
 	if f.Column {
 		field = "column " + field
 	}
-	switch f.Kind {
-	case verify.FoundDifference:
-		values := "not shown"
-		if f.API != nil || f.Mirror != nil {
-			values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
-		}
-		p.printf("differs: %s %s: %s\n", row, field, text.Visible(values))
-	case verify.FoundQuarantined:
-		p.printf("quarantined: %s %s: %s\n", row, field, text.Visible(f.Reason))
-	default:
-		p.printf("%s: %s\n", f.Kind, row)
+	if f.API != nil || f.Mirror != nil {
+		values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
 	}
+	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, cmp.Or(f.ID, `""`), field, values)
+	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
 		p.printf("  → %s\n", f.Hint)
