@@ -55,6 +55,9 @@ type aboveBars struct {
 	out  io.Writer
 }
 
+// Unwrap returns what is written to.
+func (a aboveBars) Unwrap() io.Writer { return a.out }
+
 // Write writes lines, with the bars below them.
 func (a aboveBars) Write(lines []byte) (int, error) {
 	a.show.mu.Lock()

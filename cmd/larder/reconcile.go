@@ -111,7 +111,7 @@ func (p verdictPrinter) print(r syncer.ReconcileReport) {
 			}
 			p.printf("%s %s %s%s: %s\n", source, v.Day, v.Subject, location, v.Verdict)
 			for _, line := range whatDiffers(v) {
-				p.printf("  %s\n", text.Visible(line))
+				p.printf("%s", wrap(text.Visible(line), "  ", widthOf(p.out)))
 			}
 		}
 	}

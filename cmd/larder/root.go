@@ -32,10 +32,10 @@ func (t terminal) escaped() terminal {
 	return terminal{in: t.in, out: text.NewWriter(t.out), err: text.NewWriter(t.err)}
 }
 
-// unescaped is what w writes to, without the escaping.
+// unescaped is what w writes to in the end, without the escaping.
 func unescaped(w io.Writer) io.Writer {
-	if escaping, ok := w.(*text.Writer); ok {
-		return escaping.Unwrap()
+	if wrapper, ok := w.(interface{ Unwrap() io.Writer }); ok {
+		return unescaped(wrapper.Unwrap())
 	}
 	return w
 }

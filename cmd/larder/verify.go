@@ -90,7 +90,7 @@ func (p *findingPrinter) print(f verify.Finding) {
 	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
-		p.printf("  → %s\n", f.Hint)
+		p.sentence("→ %s", f.Hint)
 	}
 }
 
