@@ -86,7 +86,8 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	return errors.Join(p.err, err)
 }
 
-// verdictPrinter prints each verdict that is not proven as soon as it is stored.
+// verdictPrinter prints each verdict that is not proven as soon as it is stored, and again when
+// another comparison has found something else.
 type verdictPrinter struct {
 	*printer
 	printed map[string]bool
@@ -94,23 +95,24 @@ type verdictPrinter struct {
 
 func (p verdictPrinter) print(r syncer.ReconcileReport) {
 	for i := range r.Sources {
-		source := r.Sources[i].Source
 		for _, v := range r.Sources[i].Open {
-			key := strings.Join([]string{source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
+			verdict := strings.Join([]string{r.Sources[i].Source, v.Day, v.Subject}, " ")
+			if v.Location != "" {
+				verdict += " at " + v.Location
+			}
+			verdict += ": " + v.Verdict
+			details := whatDiffers(v)
+			key := strings.Join(append(details, verdict), "\n")
 			if p.printed[key] {
 				continue
 			}
 			p.printed[key] = true
 			if p.json {
-				p.line(openVerdict{"verdict", source, v})
+				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
 				continue
 			}
-			location := ""
-			if v.Location != "" {
-				location = " at " + text.Visible(v.Location)
-			}
-			p.printf("%s %s %s%s: %s\n", source, v.Day, v.Subject, location, v.Verdict)
-			for _, line := range whatDiffers(v) {
+			p.printf("%s\n", text.Visible(verdict))
+			for _, line := range details {
 				p.printf("%s", wrap(text.Visible(line), "  ", widthOf(p.out)))
 			}
 		}

@@ -69,12 +69,17 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
 	}
 	out.Reset()
-	verdictPrinter{&printer{out: &out}, map[string]bool{}}.print(report)
+	verdicts = verdictPrinter{&printer{out: &out}, map[string]bool{}}
+	verdicts.print(report)
+	report.Sources[0].Open[1].Reason = "no answer again"
+	verdicts.print(report) // what is the same is not repeated
 	if want := `bistro 2026-03-28 daily: drift
   net_sales: service 99999999999999999.10, mirror 0.30
   of orders o1
 bistro 2026-03-29 daily at l1: unproven
   no answer
+bistro 2026-03-29 daily at l1: unproven
+  no answer again
 `; out.String() != want {
 		t.Errorf("while it runs:\n%s", out.String())
 	}

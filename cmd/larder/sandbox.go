@@ -34,9 +34,10 @@ believable, and prints a key of each kind. The same seed makes the same world. W
 restaurants answer and prepare what is ordered. --webhook-url gets the events of what is
 ordered through the key main, signed; of a second restaurant, the same with -2 behind it,
 and so on. Faults strike on demand, from --fault or by POST /admin/faults. The world
-changes by POST /admin/change, online orders by POST /admin/orders (the answers to {} name
-the actions), POST /admin/ordering switches ordering off ({"on": false}), and GET
-/admin/webhooks lists what was sent.
+changes by POST /admin/change (the answer to {} names the actions). POST /admin/orders
+moves online orders, as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800},
+POST /admin/ordering switches ordering off ({"on": false}), and GET /admin/webhooks lists
+what was sent.
 
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:
