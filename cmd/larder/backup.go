@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -26,19 +25,13 @@ With --base, only what an earlier backup does not have is written. To restore it
 earlier one is needed, too: where it was, or beside it. What is written passes through the
 data folder: its disk needs as much free space. Run it as the owner of that folder.
 
-DIR appears when the backup is complete. What a killed one has left, larder check reports
-and the next one removes. The folder has what the warehouse has of people: only its owner
-may enter it.
-
-A remote warehouse is backed up by its server.
-
-Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
-reached.`,
+DIR appears when the backup is complete. It has what the warehouse has of people: only its
+owner may enter it. A remote warehouse is backed up by its server.`,
 		Example: `  larder backup /var/backups/larder/monday
   larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+			return withProgress(g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Backup(cmd.Context(), args[0], base, progress)
 				return fmt.Sprintf("Backed up %s to %s: %s.", text.Plural(m.Rows, "row"), text.Visible(args[0]), config.Size(m.Bytes)), err
 			})
@@ -57,14 +50,11 @@ folder, or an empty one: nothing is overwritten. Afterwards the daemon goes on f
 checkpoints of the backup, and what happened since comes with its next walks.
 
 A restore that was interrupted leaves a data folder that the daemon refuses to open. Run it
-again, and empty the folder first when it says so; the backup stays as it is.
-
-Exit codes: 0 done; 1 it failed; 2 usage or configuration; 4 the warehouse could not be
-reached.`,
+again, and empty the folder first when it says so; the backup stays as it is.`,
 		Example: `  larder restore /var/backups/larder/monday`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProgress(cmd.Context(), g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
+			return withProgress(g, func(a *app.App, progress func(app.BackupProgress)) (string, error) {
 				m, err := a.Restore(cmd.Context(), args[0], progress)
 				return fmt.Sprintf("Restored %s to %s, as they were at %s; larder run goes on from there.",
 					text.Plural(m.Rows, "row"), a.Config.Warehouse.DSN.Dir(), m.MadeAt.Format(time.RFC3339)), err
@@ -74,27 +64,12 @@ reached.`,
 }
 
 // withProgress shows how far a backup or a restore is, and prints what it returns.
-func withProgress(ctx context.Context, g *globals, work func(*app.App, func(app.BackupProgress)) (string, error)) error {
-	show := newProgress(ctx, g, syncer.Selection{})
-	defer show.end()
-	a, err := g.loadLogging(true, show.lines(), "warn")
+func withProgress(g *globals, work func(*app.App, func(app.BackupProgress)) (string, error)) error {
+	a, show, err := g.beginPass(true, syncer.Selection{})
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	done, err := work(a, backupProgress(show, began))
-	show.end()
-	if err != nil {
-		return err
-	}
-	p := &printer{out: g.out}
-	p.sentence("%s It took %s.\n", done, time.Since(began).Round(100*time.Millisecond))
-	return p.err
-}
-
-// backupProgress shows how far it is, and how long the rest takes at this pace.
-func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
-	return func(p app.BackupProgress) {
+	done, err := work(a, func(p app.BackupProgress) {
 		amount := func(n uint64) string { return config.Size(int64(n)) }
 		if p.Doing == "restore" {
 			amount = func(n uint64) string { return text.Plural(n, "file") }
@@ -102,11 +77,14 @@ func backupProgress(show *progress, began time.Time) func(app.BackupProgress) {
 		done := amount(p.Done)
 		if p.Of > 0 {
 			done += " of " + amount(p.Of)
-			if p.Done > 0 {
-				left := time.Duration(float64(time.Since(began)) * (float64(p.Of)/float64(min(p.Done, p.Of)) - 1))
-				done += ", " + text.Span(left) + " left"
-			}
 		}
-		show.underWay([]walk{{name: p.Doing, done: p.Done, total: p.Of, text: done}})
+		show.underWay([]walk{{p.Doing, p.Done, p.Of, done}})
+	})
+	show.end()
+	if err != nil {
+		return err
 	}
+	p := &printer{out: g.out}
+	p.sentence("%s It took %s.", done, time.Since(show.began).Round(100*time.Millisecond))
+	return p.err
 }

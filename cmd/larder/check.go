@@ -21,7 +21,7 @@ each key is asked about once.`,
   larder check --config /etc/larder/larder.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := g.loadLogging(false, g.err, "error")
+			a, err := g.load(false, g.err, "error")
 			if err != nil {
 				return err
 			}

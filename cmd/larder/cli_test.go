@@ -187,8 +187,8 @@ func TestUsage(t *testing.T) {
 	h.want(0, "larder dev", "version")
 	h.want(2, "larder --help tells more", "frobnicate")
 	h.want(2, "unknown flag: --fast", "sync", "--fast")
-	h.want(2, "a query is needed", "sql")
-	h.want(2, "put the query in quotes", "sql", "SELECT", "1")
+	h.want(2, "one query is needed, and here are 0 arguments", "sql")
+	h.want(2, "put it in quotes", "sql", "SELECT", "1")
 	h.want(2, "the query is empty", "sql", " ")
 	h.want(2, "leave out FORMAT JSON, and say --format JSON", "sql", "SELECT 1 FORMAT JSON")
 	h.want(2, "leave out FORMAT JSONEachRow, and say --format JSONEachRow", "sql", "SELECT 1\nformat JSONEachRow ;\n")
@@ -404,7 +404,7 @@ func TestWarehouseDown(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	h := newHouse(t)
-	r := h.want(0, "The service refused none of them as too many.", "demo", "--once", "--days", "5", "--orders-per-day", "40")
+	r := h.want(0, "The service refused 0 of them as too many", "demo", "--once", "--days", "5", "--orders-per-day", "40")
 	if !strings.Contains(r.out, "rows of 2 restaurants") || !strings.Contains(r.errors, "on 4 past days") {
 		t.Errorf("demo says:\n%s%s", r.out, r.errors)
 	}
@@ -429,7 +429,7 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
-	h.want(2, `--format "xml" is unknown`, "verify", "--format", "xml")
+	h.want(2, `invalid argument "xml" for "--format" flag: known are text, json`, "verify", "--format", "xml")
 	h.want(2, `--source "bar" is not configured`, "verify", "--source", "bar")
 	h.want(4, "there is no data at", "verify")
 	h.want(0, "ok", "sync")
@@ -443,7 +443,7 @@ func TestVerify(t *testing.T) {
 	if err := h.Restaurant(0).Purge(sandbox.StreamProducts, product); err != nil {
 		t.Fatal(err)
 	}
-	h.want(1, "differs: bistro products "+product+" (row): API absent, mirror live\n", "verify", "--stream", "products")
+	h.want(1, "difference: bistro products "+product+" (row): API absent, mirror live\n", "verify", "--stream", "products")
 	r = h.want(1, "1 row differs from the API", "verify", "--stream", "products", "--format", "json")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(lines) != 2 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -40,22 +39,14 @@ a provider of dashboards takes each of the two folders (deploy/grafana/provision
 both), or a person imports single files. docs/dashboards.md tells more.`,
 		Example: `  larder dashboards export /etc/grafana/larder
   larder dashboards export .   into ./ro and ./en`,
-		Args: oneFolder,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := dashboards.Export(args[0])
+			p := &printer{out: g.out}
 			for _, file := range files {
-				if _, printed := fmt.Fprintln(g.out, file); printed != nil && err == nil {
-					err = printed
-				}
+				p.printf("%s\n", file)
 			}
-			return err
+			return errors.Join(err, p.err)
 		},
 	}
-}
-
-func oneFolder(_ *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return errors.New("one folder is needed, as in larder dashboards export /etc/grafana/larder")
-	}
-	return nil
 }

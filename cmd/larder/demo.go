@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,15 +22,12 @@ func demoCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole of Larder on invented restaurants",
-		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the
-daemon and the status page. The service shows stock, prices,
-menus and sold-out products only as they are now; so that these have a history,
-the last 8 days of them are mirrored first, in seconds. Then it shows the backfill
-with its forecast, prints where to look and which query to try, and keeps running:
-orders come in and show up, as many as at that hour in a restaurant. Nothing
-outside its folder is touched; the folder is emptied at the next start. Its
-configuration takes --set, but for sources and the place of its data; LARDER_
-variables do not change it.`,
+		Long: `Starts the sandbox with a few invented restaurants, the embedded engine, the daemon and
+the status page. Past days of stock, prices and menus are mirrored first. Then it shows the
+backfill, prints where to look and which query to try, and keeps running: orders come in
+and show up, as many as at that hour in a restaurant. Nothing outside its folder is
+touched; the folder is emptied at the next start. Its configuration takes --set, but for
+sources and the place of its data; LARDER_ variables do not change it.`,
 		Example: `  larder demo
   larder demo --once                     stop after the first full sync
   larder demo --restaurants 5 --days 365 --requests-per-minute 120
@@ -63,39 +58,46 @@ variables do not change it.`,
 }
 
 func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
-	o.Set = g.overrides()
+	o.Set = g.set
 	settings, err := demo.Settings(o.Set)
 	if err != nil {
 		return err
 	}
-	level := "warn" // beside bars, unless it was asked for
-	if slices.ContainsFunc(o.Set, func(s string) bool { return strings.HasPrefix(s, "log.level=") }) {
-		level = settings.Log.Level
-	}
-	show := newProgress(cmd.Context(), g, syncer.Selection{})
+	show := g.newProgress(syncer.Selection{})
 	defer show.end()
-	if o.Logger, err = g.logger(show.lines(), settings.Log.Format, level); err != nil {
+	level := settings.Log.Level
+	if show.bars && level != "debug" {
+		level = "warn" // the bars show the rest
+	}
+	if o.Logger, err = g.logger(show.above(g.err), settings.Log.Format, level); err != nil {
 		return err
 	}
+	note := func(format string, args ...any) {
+		if g.inJSON(nil) {
+			g.log.Info(fmt.Sprintf(format, args...))
+		} else {
+			_, _ = io.WriteString(show.above(g.err), wrap(fmt.Sprintf(format, args...), "", widthOf(g.err)))
+		}
+	}
 	o.Past = func(days int) {
-		show.note(fmt.Sprintf("The service shows stock, prices, menus and sold-out products only as they are now. So that they have a history, Larder first mirrors them as they were on %s. The sales of %s follow.",
-			text.Plural(days, "past day"), text.Plural(o.Days, "day")))
+		note("The service shows stock, prices, menus and sold-out products only as they are now. So that they have a history, Larder first mirrors them as they were on %s. The sales of %s follow.",
+			text.Plural(days, "past day"), text.Plural(o.Days, "day"))
 	}
 	o.Progress = show.update
 	o.Ready = func(i demo.Info) {
 		show.end()
-		printDemo(g.out, i, filepath.Join(o.Dir, filepath.Base(i.Config)), o.Once)
+		printDemo(&printer{out: g.out}, i, filepath.Join(o.Dir, filepath.Base(i.Config)), o.Once)
 	}
 	if err := warehouse.Confinable(); err != nil {
-		show.note(fmt.Sprintf("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err))
+		note("On this machine %v: whoever asks the demo's database over HTTP can read every file that you can. It listens on this machine alone (http_unconfined in its larder.yaml).", err)
 	}
-	show.note(fmt.Sprintf("Starting %s, a database and Larder. This takes some seconds.", text.Plural(o.Restaurants, "invented restaurant")))
+	note("Starting %s, a database and Larder. This takes some seconds.", text.Plural(o.Restaurants, "invented restaurant"))
 	return demo.Run(cmd.Context(), o)
 }
 
 const demoQuery = "SELECT business_day, count() AS orders, sum(totals_net_sales) AS net_sales FROM sales_orders GROUP BY 1 ORDER BY 1 DESC LIMIT 7"
 
-func printDemo(w io.Writer, i demo.Info, config string, once bool) {
+func printDemo(p *printer, i demo.Info, config string, once bool) {
 	var rows, requests, limited uint64
 	for _, s := range i.Status.Sources {
 		requests += s.Requests
@@ -104,52 +106,24 @@ func printDemo(w io.Writer, i demo.Info, config string, once bool) {
 			rows += st.Written
 		}
 	}
-	refused := "none of them as too many"
-	if limited > 0 {
-		refused = text.Count(limited) + " of them as too many (429)"
+	p.printf("\n")
+	p.sentence("Larder has mirrored %s of %s in %s, with %s. The service refused %s of them as too many (429).", text.Plural(rows, "row"), text.Plural(len(i.Status.Sources), "restaurant"),
+		i.Took.Round(100*time.Millisecond), text.Plural(requests, "request"), text.Count(limited))
+	if len(i.Proof.Sources) > 0 {
+		p.sentence("Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product:")
+		printReconciled(p, i.Proof, nil)
 	}
-	fmt.Fprintf(w, "\n%s", wrap(fmt.Sprintf("Larder has mirrored %s of %s in %s, with %s. The service refused %s.", text.Plural(rows, "row"), text.Plural(len(i.Status.Sources), "restaurant"),
-		i.Took.Round(100*time.Millisecond), text.Plural(requests, "request"), refused), "", widthOf(w)))
-	printDemoProof(w, i.Proof)
 	if once {
 		return
 	}
-	fmt.Fprintln(w)
+	p.printf("\n")
 	if i.PageURL != "" {
-		fmt.Fprintf(w, "  Status page      %s\n", i.PageURL)
+		p.printf("  Status page      %s\n", i.PageURL)
 	}
 	if i.QueryURL != "" {
-		fmt.Fprintf(w, "  ClickHouse HTTP  %s  (Grafana, BI tools; read-only)\n", i.QueryURL)
+		p.printf("  ClickHouse HTTP  %s  (Grafana, BI tools; read-only)\n", i.QueryURL)
 	}
-	fmt.Fprintf(w, "  Invented API     %s\n", i.APIURL)
-	fmt.Fprintf(w, "\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", os.Args[0], config, demoQuery)
-	fmt.Fprintf(w, "\nNew orders keep coming in. Ctrl-C stops.\n")
-}
-
-// printDemoProof prints what came of comparing every day with the service's totals.
-func printDemoProof(w io.Writer, r syncer.ReconcileReport) {
-	if len(r.Sources) == 0 {
-		return
-	}
-	var equal, moving, all uint64
-	for _, s := range r.Sources {
-		equal += s.Proven + s.Healed + s.Explained
-		moving += s.Unsettled
-		all += s.All()
-	}
-	some := "all "
-	if equal < all {
-		some = text.Count(equal) + " of "
-	}
-	summary := "Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product: " +
-		some + text.Plural(all, "comparison") + text.Verb(equal, " is", " are") + " equal"
-	for _, other := range []struct {
-		n    uint64
-		what string
-	}{{r.Drift(), text.Verb(r.Drift(), "differs", "differ")}, {moving, "changed meanwhile"}, {r.Unproven(), "could not be made"}} {
-		if other.n > 0 {
-			summary += ", " + text.Count(other.n) + " " + other.what
-		}
-	}
-	fmt.Fprint(w, wrap(summary+".", "", widthOf(w)))
+	p.printf("  Invented API     %s\n", i.APIURL)
+	p.printf("\nA first query, from another terminal:\n\n  %s sql --config %s \\\n    '%s'\n", os.Args[0], config, demoQuery)
+	p.printf("\nNew orders keep coming in. Ctrl-C stops.\n")
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -35,20 +34,20 @@ another, and is stored as personal_data says.
 With --phone - the phone is read from the standard input, so that it is in no history of a
 shell. Beside a running daemon on the same embedded warehouse, the daemon does the work. On
 a remote warehouse every daemon that serves a source of that restaurant has to be stopped
-meanwhile. The API is not asked.
-
-Exit codes: 0 erased, or nothing was stored; 1 it failed; 2 usage or configuration; 4 the
-warehouse could not be reached.`,
+meanwhile. The API is not asked.`,
 		Example: `  larder forget --source bistro --phone -
   larder forget --source bistro --order ord_1 --order ord_2`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.Phone == "-" {
-				phone, err := readPhone(g.in)
-				if err != nil {
-					return exit.UsageError(err)
+				in := bufio.NewScanner(g.in)
+				in.Scan()
+				if in.Err() != nil {
+					return fmt.Errorf("read the phone from the standard input: %w", in.Err())
 				}
-				r.Phone = phone
+				if r.Phone = strings.TrimSpace(in.Text()); r.Phone == "" {
+					return exit.UsageError(errors.New("there is no phone on the standard input"))
+				}
 			}
 			if err := r.Check(); err != nil {
 				return exit.UsageError(err)
@@ -63,23 +62,8 @@ warehouse could not be reached.`,
 	return cmd
 }
 
-// longestPhone is more than api.md's 40 characters.
-const longestPhone = 256
-
-func readPhone(in io.Reader) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(in, longestPhone)).ReadString('\n')
-	phone := strings.TrimSpace(line)
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return "", fmt.Errorf("read the phone from the standard input: %w", err)
-	case phone == "":
-		return "", errors.New("there is no phone on the standard input")
-	}
-	return phone, nil
-}
-
 func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time.Duration) error {
-	a, err := g.load(false)
+	a, err := g.load(false, g.err, "")
 	if err != nil {
 		return err
 	}
@@ -89,23 +73,16 @@ func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time
 	}
 	p := &printer{out: g.out}
 	if len(report.Orders)+report.Entries == 0 {
-		p.sentence("Nothing is stored of that customer.\n")
+		p.sentence("Nothing is stored of that customer.")
 	} else {
-		p.sentence("Erased the customer of %s%s.\n", text.Plural(len(report.Orders), "order"), quarantinedToo(report.Entries))
+		p.sentence("Erased the customer of %s, and of %s in quarantine.", text.Plural(len(report.Orders), "order"), text.Plural(report.Entries, "row"))
 	}
 	for _, id := range report.Orders {
 		p.printf("  %s\n", text.Visible(id))
 	}
 	if report.Detached > 0 {
-		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.\n",
+		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.",
 			text.Plural(report.Detached, "part"), text.Verb(report.Detached, " lies", " lie"))
 	}
 	return p.err
-}
-
-func quarantinedToo(entries int) string {
-	if entries == 0 {
-		return ""
-	}
-	return " and of " + text.Plural(entries, "row") + " in quarantine"
 }

@@ -133,7 +133,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	sync.shows("bistro sales_orders")
 	sync.typed("bibi")
 	seen := len(sync.output())
-	polling.Until(t, "some frames more", func() bool { return strings.Count(sync.output()[seen:], "bistro sales_orders") >= 5 })
+	polling.Until(t, "some frames more", func() bool { return strings.Count(sync.output()[seen:], "bistro sales_orders") >= 2 })
 	for _, line := range screenOf(sync.output(), 80) {
 		if strings.Contains(line, "bib") || strings.Contains(line, "bistro ") && !strings.HasPrefix(line, "bistro ") {
 			t.Errorf("remains: %q", line)

@@ -18,7 +18,7 @@ when the daemon's own user may not create tables.`,
   larder migrate --print > schema.sql   the statements, without running them`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := g.load(true)
+			a, err := g.load(true, g.err, "")
 			if err != nil {
 				return err
 			}

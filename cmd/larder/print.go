@@ -2,19 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/larder-sync/larder/internal/exit"
-)
-
-// The forms of what a comparison finds (--format).
-const (
-	formatText = "text"
-	formatJSON = "json" // one object on a line, at last one of the kind summary
 )
 
 func sourcesFlag(cmd *cobra.Command, names *[]string) {
@@ -29,15 +22,14 @@ func waitFlag(cmd *cobra.Command, wait *time.Duration) {
 	cmd.Flags().DurationVar(wait, "wait", 30*time.Second, "how long to wait for a remote warehouse that is down")
 }
 
-func formatFlag(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVar(format, "format", formatText, "`form` of what is found: text or json")
-}
-
-func checkFormat(format string) error {
-	if format != formatText && format != formatJSON {
-		return exit.UsageError(fmt.Errorf("--format %q is unknown; known are %s, %s", format, formatText, formatJSON))
-	}
-	return nil
+func formatFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().Func("format", "`form` of what is found: text, or json for one object on a line, at last one of the kind summary", func(format string) error {
+		if format != "text" && format != "json" {
+			return errors.New("known are text, json")
+		}
+		*asJSON = format == "json"
+		return nil
+	})
 }
 
 // printer prints what a comparison finds.
@@ -64,18 +56,4 @@ func (p *printer) sentence(format string, args ...any) {
 }
 
 // line prints a value as JSON on a line of its own.
-func (p *printer) line(v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		p.failed(err)
-		return
-	}
-	p.printf("%s\n", b)
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func (p *printer) line(v any) { p.failed(json.NewEncoder(p.out).Encode(v)) }

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mattn/go-runewidth"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/text"
@@ -21,99 +16,74 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// barsShown bounds the bars on a terminal. More lines than the terminal has could not be taken
-// back: every frame would remain above the next.
-const barsShown = 12
-
-// pageRows is how many rows a page of the API has at most.
-const pageRows = 200
-
-// linesEvery is how often progress is printed where no one is watching, and seldomLines how often at
+// linesEvery is how often progress is logged where no one is watching, and seldomLines how often at
 // least when a pass takes long.
 const linesEvery, seldomLines = 10 * time.Second, 5 * time.Minute
 
-// progress shows a pass: bars on a terminal, a line now and then elsewhere.
+// progress shows a pass: on a terminal a bar for each walk, drawn anew with each report, elsewhere a
+// line in the log now and then.
 type progress struct {
 	*globals
-	out         io.Writer
-	only        syncer.Selection // whose walks are shown
-	group       *mpb.Progress    // nil: lines
-	most        int              // bars at the same time
-	bars        map[string]*bar  // of the walks under way
-	rest        *bar             // counts the walks that have no bar; nil: all have one
-	began       time.Time
-	lastPrinted time.Time
-}
+	only   syncer.Selection // whose walks are shown
+	bars   bool             // standard error is a terminal
+	began  time.Time
+	logged time.Time // when progress was logged last
 
-type bar struct {
-	*mpb.Bar
-	words atomic.Pointer[string] // the text beside it
-}
-
-// setText sets the text for the next time the bar is drawn.
-func (b *bar) setText(words string) {
-	words = text.Visible(words)
-	b.words.Store(&words)
-}
-
-// newProgress shows the walks of a selection on standard error.
-func newProgress(ctx context.Context, g *globals, only syncer.Selection) *progress {
-	p := &progress{globals: g, out: g.err, only: only, bars: map[string]*bar{}, began: time.Now(), lastPrinted: time.Now()}
-	if interactive(p.out) {
-		_, height := sizeOf(p.out)
-		p.most = min(barsShown, max(height-3, 1)) // with a line for the rest of the walks and one for the cursor
-		p.group = mpb.NewWithContext(ctx, mpb.WithOutput(unescaped(p.out)), mpb.WithAutoRefresh(), mpb.WithRefreshRate(200*time.Millisecond))
-	}
-	return p
+	mu    sync.Mutex // guards the terminal
+	drawn string     // the bars on it
 }
 
 // beginPass shows the walks of a pass, and loads the configuration with the log beside them.
-func (g *globals) beginPass(ctx context.Context, only syncer.Selection) (*app.App, *progress, error) {
-	show := newProgress(ctx, g, only)
-	level := ""
-	if show.group != nil {
+func (g *globals) beginPass(withoutSources bool, only syncer.Selection) (*app.App, *progress, error) {
+	show, level := g.newProgress(only), ""
+	if show.bars {
 		level = "warn" // the bars show the rest
 	}
-	a, err := g.loadLogging(false, show.lines(), level)
-	if err != nil {
-		show.end()
-	}
+	a, err := g.load(withoutSources, show.above(g.err), level)
 	return a, show, err
 }
 
-// begin is where every line of a frame begins: what a person types, and the ^C that
-// the terminal shows, has moved the cursor, and mpb only takes it up again.
-const begin = "\r"
-
-// lines is where log lines go, so that they do not tear the bars.
-func (p *progress) lines() io.Writer {
-	if p.group != nil {
-		return text.NewWriter(aboveBars{p.group, unescaped(p.out)})
-	}
-	return p.out
+func (g *globals) newProgress(only syncer.Selection) *progress {
+	return &progress{globals: g, only: only, bars: interactive(g.err), began: time.Now(), logged: time.Now()}
 }
 
-// above is where results are printed while bars may be drawn on the same terminal.
-func (p *progress) above(out io.Writer) io.Writer {
-	if p.group != nil && interactive(out) {
-		return p.lines()
-	}
-	return out
-}
+// above is out for text that comes while bars may be drawn.
+func (p *progress) above(out io.Writer) io.Writer { return aboveBars{p, out} }
 
-// aboveBars writes lines above the bars, and in their place when they have ended.
 type aboveBars struct {
-	group *mpb.Progress
-	out   io.Writer
+	show *progress
+	out  io.Writer
 }
 
-func (a aboveBars) Write(b []byte) (int, error) {
-	if _, err := a.group.Write(append([]byte(begin), b...)); errors.Is(err, mpb.ErrDone) {
-		return a.out.Write(b)
-	} else if err != nil {
-		return 0, err
+// Unwrap returns what is written to.
+func (a aboveBars) Unwrap() io.Writer { return a.out }
+
+// Write writes lines, with the bars below them.
+func (a aboveBars) Write(lines []byte) (int, error) {
+	a.show.mu.Lock()
+	defer a.show.mu.Unlock()
+	bars := a.show.drawn
+	a.show.draw("")
+	n, err := a.out.Write(lines)
+	a.show.draw(bars)
+	return n, err
+}
+
+// draw replaces the bars on a terminal, and erases what a person has typed meanwhile, as the ^C
+// that the terminal shows.
+func (p *progress) draw(bars string) {
+	if p.bars {
+		up := strings.Repeat("\x1b[1A", strings.Count(p.drawn, "\n"))
+		_, _ = io.WriteString(unescaped(p.err), up+"\r\x1b[J"+bars) // progress only
+		p.drawn = bars
 	}
-	return len(b), nil
+}
+
+// end takes the bars away.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.draw("")
 }
 
 // update shows the walks of a status.
@@ -121,52 +91,27 @@ func (p *progress) update(s status.Status) { p.underWay(walksOf(s, p.only)) }
 
 // underWay shows walks as bars or lines.
 func (p *progress) underWay(walks []walk) {
-	if p.group != nil {
-		p.draw(slices.DeleteFunc(walks, func(w walk) bool { return w.brief }))
+	if p.bars {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		width, height := sizeOf(p.err)
+		p.draw(barsOf(walks, cmp.Or(width, 80), cmp.Or(height, 24)))
 		return
 	}
-	if time.Since(p.lastPrinted) < min(seldomLines, max(linesEvery, time.Since(p.began)/10)) {
+	if time.Since(p.logged) < min(seldomLines, max(linesEvery, time.Since(p.began)/10)) {
 		return
 	}
-	p.lastPrinted = time.Now()
+	p.logged = time.Now()
 	for _, w := range walks {
-		if p.logs() {
-			p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
-			continue
-		}
-		_, _ = fmt.Fprintf(p.out, "%s: %s\n", w.name, text.Visible(w.text)) // progress only
+		p.log.Info("under way", "what", w.name, "done", w.done, "total", w.total, "detail", w.text)
 	}
-}
-
-// logs reports whether progress goes to the log, which is in JSON.
-func (p *progress) logs() bool { return p.globals != nil && p.log != nil && p.inJSON(nil) }
-
-// note prints what comes next, beside the progress.
-func (p *progress) note(text string) {
-	if p.logs() {
-		p.log.Info(text)
-		return
-	}
-	_, _ = io.WriteString(p.lines(), wrap(text, "", widthOf(p.out))) // progress only
-}
-
-// found shows one thing beside the progress, as a line or in the log. The report at the end shows it
-// again, and fails when it cannot.
-func (p *progress) found(what, detail string) {
-	if p.logs() {
-		p.log.Info("found", "what", what, "detail", detail)
-		return
-	}
-	_, _ = fmt.Fprintf(p.lines(), "%s: %s\n", what, text.Visible(detail)) // the report has it again, see above
 }
 
 // walk is one under way.
 type walk struct {
 	name        string
-	place       int    // among all that there may be
 	done, total uint64 // total 0: unknown
 	text        string
-	brief       bool // not worth a bar
 }
 
 // walksOf are the walks of a status that belong to a pass. What the daemon does by
@@ -177,113 +122,33 @@ func walksOf(s status.Status, only syncer.Selection) []walk {
 		for j := range s.Sources[i].Streams {
 			st := &s.Sources[i].Streams[j]
 			if p := st.Progress; p != nil && !p.Deep() && only.Has(s.Sources[i].Name, st.Name) {
-				walks = append(walks, walk{
-					name: s.Sources[i].Name + " " + st.Name, place: i*len(s.Sources[i].Streams) + j,
-					done: p.Rows, total: p.TotalRows, text: p.Text(), brief: p.Pages <= 1 && p.TotalRows <= pageRows && p.Suspects == 0,
-				})
+				walks = append(walks, walk{s.Sources[i].Name + " " + st.Name, p.Rows, p.TotalRows, p.Text()})
 			}
 		}
 	}
 	return walks
 }
 
-// draw gives the walks bars, as many as the terminal has lines for.
-func (p *progress) draw(walks []walk) {
-	for name, b := range p.bars {
-		if !slices.ContainsFunc(walks, func(w walk) bool { return w.name == name }) {
-			b.Abort(true)
-			delete(p.bars, name)
-		}
+// barsOf is a line for each walk, as many as a terminal has: lines that were scrolled away could not be
+// erased.
+func barsOf(walks []walk, width, height int) string {
+	most := min(12, max(height-3, 1)) // a line counts the other walks, the cursor is on another
+	if n := len(walks) - most; n > 0 {
+		walks = append(walks[:most:most], walk{name: fmt.Sprintf("and %d more", n)})
 	}
-	waiting, width := 0, p.besideBars(walks)
+	names, length := 0, width/8
 	for _, w := range walks {
-		b := p.bars[w.name]
-		if b == nil && len(p.bars) >= p.most {
-			waiting++
-			continue
-		}
-		if b == nil {
-			style := mpb.BarStyle().Lbound("").Filler("━").Tip("━").Padding("─").Rbound("")
-			if b = p.add(style, w.place, w.name, decor.WCSyncSpaceR); b == nil {
-				return
-			}
-			p.bars[w.name] = b
-		}
-		if w.total > 0 {
-			b.SetTotal(int64(max(w.total, w.done)), false)
-		}
-		b.SetCurrent(int64(w.done))
-		b.setText(fit(w.text, width))
+		names = max(names, len(w.name))
 	}
-	p.showRest(waiting)
-}
-
-// barLeast is what is left of a bar before the text beside it is cut short.
-const barLeast = 4
-
-// besideBars is how wide the text of a line may be; 0 is any.
-func (p *progress) besideBars(walks []walk) int {
-	width := widthOf(p.out)
-	if width == 0 {
-		return 0
-	}
-	longest := 0
+	var b strings.Builder
 	for _, w := range walks {
-		longest = max(longest, runewidth.StringWidth(w.name))
-	}
-	const blanks = 4
-	return max(width-longest-barLeast-blanks, 1)
-}
-
-// fit leaves out the last parts of a text, between commas, that do not fit into a width.
-func fit(text string, width int) string {
-	for width > 0 && runewidth.StringWidth(text) > width {
-		at := strings.LastIndex(text, ", ")
-		if at < 0 {
-			return runewidth.Truncate(text, width, "…")
+		bar := ""
+		if w.text != "" {
+			filled := int(uint64(length) * min(w.done, w.total) / max(w.total, 1))
+			bar = strings.Repeat("━", filled) + strings.Repeat("─", length-filled)
 		}
-		text = text[:at]
+		line := fmt.Sprintf("%-*s %s %s", names, w.name, bar, text.Visible(w.text))
+		b.WriteString(runewidth.Truncate(strings.TrimRight(line, " "), width, "…") + "\n")
 	}
-	return text
-}
-
-// showRest counts the walks that have no bar.
-func (p *progress) showRest(waiting int) {
-	switch {
-	case waiting == 0 && p.rest != nil:
-		p.rest.Abort(true)
-		p.rest = nil
-	case waiting > 0 && p.rest == nil:
-		p.rest = p.add(mpb.NopStyle(), math.MaxInt, "")
-	}
-	if p.rest != nil {
-		p.rest.setText(fmt.Sprintf("and %d more", waiting))
-	}
-}
-
-// add adds a bar between a name and its text; nil when the command was interrupted.
-func (p *progress) add(style mpb.BarFillerBuilder, priority int, name string, width ...decor.WC) *bar {
-	b := &bar{}
-	b.setText("")
-	text := decor.Any(func(decor.Statistics) string { return *b.words.Load() }, width...)
-	drawn, err := p.group.Add(0, style.Build(), mpb.BarPriority(priority), mpb.PrependDecorators(decor.Name(begin+name, width...)), mpb.AppendDecorators(text))
-	if err != nil {
-		return nil
-	}
-	b.Bar = drawn
-	return b
-}
-
-// end leaves the bars of walks under way as they are.
-func (p *progress) end() {
-	if p.group == nil {
-		return
-	}
-	for _, b := range p.bars {
-		b.Abort(false)
-	}
-	p.showRest(0)
-	p.group.Wait()
-	p.group = nil
-	fmt.Fprint(unescaped(p.out), begin) // what comes now is no frame
+	return b.String()
 }

@@ -2,50 +2,55 @@ package main
 
 import (
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
 
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestNoMoreBarsThanTheTerminalHasLinesFor(t *testing.T) {
-	p := &progress{out: io.Discard, most: 2, bars: map[string]*bar{}}
-	p.group = mpb.New(mpb.WithOutput(io.Discard), mpb.WithAutoRefresh())
-	want := func(names ...string) {
-		t.Helper()
-		if got := slices.Sorted(maps.Keys(p.bars)); !slices.Equal(got, names) {
-			t.Errorf("bars of %v, want %v", got, names)
+	walks := []walk{{"a products", 50, 100, "50 of 100 rows"}, {"bistro sales_orders", 0, 0, "1,000 rows"}, {"c", 7, 5, "7 of 5 rows"}, {name: "d"}}
+	for height, want := range map[int]string{
+		24: `a products          ━━━━━───── 50 of 100 rows
+bistro sales_orders ────────── 1,000 rows
+c                   ━━━━━━━━━━ 7 of 5 rows
+d
+`,
+		5: `a products          ━━━━━───── 50 of 100 rows
+bistro sales_orders ────────── 1,000 rows
+and 2 more
+`,
+		1: "a products ━━━━━───── 50 of 100 rows\nand 3 more\n",
+	} {
+		if got := barsOf(walks, 80, height); got != want {
+			t.Errorf("%d lines: got\n%s\nwant\n%s", height, got, want)
 		}
 	}
-	p.update(walking("a", "b", "c", "d"))
-	want("a sales_orders", "b sales_orders")
-	p.update(walking("a", "c", "d")) // a bar whose walk has ended makes way
-	want("a sales_orders", "c sales_orders")
-	if p.rest == nil {
-		t.Error("the walk without a bar is not counted")
+	if got := barsOf(walks[:1], 20, 24); got != "a products ━─ 50 of…\n" {
+		t.Errorf("20 columns: %q", got)
 	}
-	p.update(walking("a", "d"))
-	if want("a sales_orders", "d sales_orders"); p.rest != nil {
-		t.Error("every walk has a bar, and some are counted as without")
-	}
-	p.end()
 }
 
-// What a daemon reports of a pass may arrive after its interruption.
-func TestAnInterruptedCommandDrawsNoMoreBars(t *testing.T) {
-	p := &progress{out: io.Discard, most: 1, bars: map[string]*bar{}}
-	p.group = mpb.New(mpb.WithOutput(io.Discard), mpb.WithAutoRefresh())
-	p.group.Wait()
-	p.update(walking("a", "b"))
-	if len(p.bars) != 0 {
-		t.Errorf("%d bars", len(p.bars))
+// Results go to standard output, and log lines to standard error: both above the bars, which are drawn
+// on standard error.
+func TestBarsAreDrawnBelowWhatIsPrinted(t *testing.T) {
+	var out, bars strings.Builder
+	p := &progress{globals: &globals{terminal: terminal{out: &out, err: &bars}}, bars: true}
+	p.underWay([]walk{{"a", 1, 2, "half"}, {"b", 1, 2, "half"}})
+	drawn := strings.TrimPrefix(bars.String(), "\r\x1b[J")
+	bars.Reset()
+	if _, err := io.WriteString(p.above(&out), "found\n"); err != nil || out.String() != "found\n" {
+		t.Errorf("%v, %q", err, out.String())
+	}
+	if want := "\x1b[1A\x1b[1A\r\x1b[J" + "\r\x1b[J" + drawn; bars.String() != want {
+		t.Errorf("around a line: %q, want %q", bars.String(), want)
+	}
+	bars.Reset()
+	if p.end(); bars.String() != "\x1b[1A\x1b[1A\r\x1b[J" {
+		t.Errorf("at the end: %q", bars.String())
 	}
 }
 
@@ -53,7 +58,11 @@ func TestAnInterruptedCommandDrawsNoMoreBars(t *testing.T) {
 func TestLinesOfALongPassAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := newProgress(t.Context(), &globals{terminal: terminal{err: &out}}, syncer.Selection{})
+		g := &globals{terminal: terminal{err: &out}}
+		if _, err := g.logger(&out, "text", "info"); err != nil {
+			t.Fatal(err)
+		}
+		p := g.newProgress(syncer.Selection{})
 		lines := func(during time.Duration) int {
 			out.Reset()
 			for range during / time.Second {
@@ -97,17 +106,5 @@ func TestOnlyTheWalksOfThePassAreShown(t *testing.T) {
 	}
 	if walks := walksOf(s, syncer.Selection{Streams: []string{"products"}}); len(walks) != 0 {
 		t.Errorf("of stream products: %+v", walks)
-	}
-}
-
-// What does not fit beside the bar is left out from its end, part by part.
-func TestProgressFitsItsLine(t *testing.T) {
-	const text = "full resync: 400 of 1,430 rows, 1 h 5 min left, 12 requests"
-	for width, want := range map[int]string{
-		0: text, 59: text, 58: "full resync: 400 of 1,430 rows, 1 h 5 min left", 40: "full resync: 400 of 1,430 rows", 10: "full resy…",
-	} {
-		if got := fit(text, width); got != want {
-			t.Errorf("%d: %q, want %q", width, got, want)
-		}
 	}
 }

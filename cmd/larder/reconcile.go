@@ -19,7 +19,7 @@ import (
 func reconcileCommand(g *globals) *cobra.Command {
 	var r syncer.ReconcileRequest
 	var wait time.Duration
-	var format string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Compare every day with the service's own totals, and heal what differs",
@@ -32,58 +32,47 @@ work. A backfill that has not come to its end is waited for, or made, first.
 
 The orders are walked before and after each question, so that a day that moves is no
 alarm. A day that differs is looked at once more some minutes later. With --heal its
-orders are then fetched anew, those that the service does not have any more are removed,
-and it is compared again; without, it is only reported. What differs still owes a full
-resync of the orders, at most one in 20 hours: it is made, or the daemon's is waited for,
-and the days are compared once more.
+orders are then fetched anew, and it is compared again; without, it is only reported. What
+differs still owes a full resync of the orders, at most one in 20 hours: it is made, or
+the daemon's is waited for, and the days are compared once more.
 
 Verdicts are rows of the warehouse: proven; healed (it differed, and is proven now);
 explained (it differs by what the API leaves open, and counts as proven); drift (it
 differs); unsettled (orders of it changed all the while); unproven (the service did not
-answer, or not with figures). Each is stored when its day is done, so that a command that
-is ended in the middle has lost nothing. Printed are those that are not proven: in a line
-as soon as they are stored, and at the end with both figures. With --format json each of
-them is one JSON object on a line, printed as soon as it is stored, and the last line is a
-summary; its "kind" is verdict or summary. The location is empty in verdicts about all
-locations together, and figures are decimals in strings. The summary counts verdicts, of
-which a day has several, and under days the days, by their worst.
-
-One question covers at most 92 days of one location, or of all together, and the service
-takes 30 a minute: progress shows how many are left, and how long they take; then how many
-days are healed, and how long the rest will take. A day that differs is a warning in the
-log when it is found.
-
-Exit codes: 0 nothing differs, but for what is explained; 1 a drift, or something could
-not be compared; 2 usage or configuration; 3 the API refused, or the key lacks sales:read;
-4 the warehouse could not be reached.`,
+answer, or not with figures). Each is stored when its day is done, and printed, if it is
+not proven, with both figures: a command that is ended in the middle has lost nothing.
+With --format json it is a JSON object, and the last line is a summary. The location is
+empty in verdicts about all locations together. The summary counts verdicts, of which a
+day has several, and under days the days, by their worst. A drift, and what could not be
+compared, end with exit code 1; a key without sales:read with 3.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
   larder reconcile --format json | jq 'select(.verdict == "drift")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(r.Check(), checkFormat(format)); err != nil {
+			if err := r.Check(); err != nil {
 				return exit.UsageError(err)
 			}
-			return runReconcile(cmd, g, r, wait, format)
+			return runReconcile(cmd, g, r, wait, asJSON)
 		},
 	}
 	sourcesFlag(cmd, &r.Sources)
 	cmd.Flags().StringVar(&r.From, "from", "", "first `day`, as 2026-03-29 (default: the day of the first order)")
 	cmd.Flags().StringVar(&r.To, "to", "", "last `day` (default today)")
 	cmd.Flags().BoolVar(&r.Heal, "heal", false, "fetch the orders of days that differ anew, and compare again")
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &asJSON)
 	waitFlag(cmd, &wait)
 	return cmd
 }
 
-func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, format string) error {
-	a, show, err := g.beginPass(cmd.Context(), syncer.Selection{Sources: r.Sources})
+func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, asJSON bool) error {
+	a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
 	if err != nil {
 		return err
 	}
-	p := &printer{out: show.above(g.out), json: format == formatJSON}
-	verdicts := &verdictLines{printer: p, beside: show.found, shown: map[string]bool{}}
+	p := &printer{out: show.above(g.out), json: asJSON}
+	verdicts := verdictPrinter{p, map[string]bool{}}
 	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
 		verdicts.print(so)
 		show.underWay(comparisonsOf(so))
@@ -97,50 +86,53 @@ func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wai
 	return errors.Join(p.err, err)
 }
 
-// verdictLines shows each verdict that is not proven as soon as it is stored: as a line of JSON,
-// or, before the table at the end, as one in words beside the progress.
-type verdictLines struct {
-	printer *printer
-	beside  func(what, text string)
-	shown   map[string]bool
+// verdictPrinter prints each verdict that is not proven as soon as it is stored, and again when
+// another comparison has found something else.
+type verdictPrinter struct {
+	*printer
+	printed map[string]bool
 }
 
-func (l *verdictLines) print(r syncer.ReconcileReport) {
+func (p verdictPrinter) print(r syncer.ReconcileReport) {
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
-			key := strings.Join([]string{r.Sources[i].Source, v.Day, v.Location, v.Subject, v.Verdict}, "\x00")
-			if l.shown[key] {
+			verdict := strings.Join([]string{r.Sources[i].Source, v.Day, v.Subject}, " ")
+			if v.Location != "" {
+				verdict += " at " + v.Location
+			}
+			verdict += ": " + v.Verdict
+			details := whatDiffers(v)
+			key := strings.Join(append(details, verdict), "\n")
+			if p.printed[key] {
 				continue
 			}
-			l.shown[key] = true
-			if l.printer.json {
-				l.printer.line(openVerdict{"verdict", r.Sources[i].Source, v})
-			} else {
-				l.beside(r.Sources[i].Source, verdictInWords(v))
+			p.printed[key] = true
+			if p.json {
+				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
+				continue
+			}
+			p.printf("%s\n", text.Visible(verdict))
+			for _, line := range details {
+				p.printf("%s", wrap(text.Visible(line), "  ", widthOf(p.out)))
 			}
 		}
 	}
 }
 
-// verdictInWords is a verdict in a line.
-func verdictInWords(v sinks.Verdict) string {
-	place := ""
-	if v.Location != "" {
-		place = " at " + v.Location
+// whatDiffers is what is printed of a verdict: both sides of its figures, and why it is not proven.
+func whatDiffers(v sinks.Verdict) []string {
+	figures := make([]string, len(v.Differences))
+	for i, d := range v.Differences {
+		figures[i] = d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
 	}
-	verdict := fmt.Sprintf("%s %s%s: %s", v.Day, v.Subject, place, v.Verdict)
-	if len(v.Differences) == 0 {
-		return strings.TrimSuffix(verdict+": "+v.Reason, ": ")
+	lines := text.Few(figures)
+	if len(v.OrderIDs) > 0 {
+		lines = append(lines, "of orders "+strings.Join(text.Few(v.OrderIDs), ", "))
 	}
-	more := ""
-	if n := len(v.Differences) - 1; n > 0 {
-		more = ", and " + text.Plural(n, "more figure")
+	if v.Reason != "" {
+		lines = append(lines, v.Reason)
 	}
-	return fmt.Sprintf("%s (%s%s)", verdict, bothFigures(v.Differences[0]), more)
-}
-
-func bothFigures(d sinks.Difference) string {
-	return d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
+	return lines
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -148,45 +140,28 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 	var walks []walk
 	for i := range r.Sources {
 		switch s := &r.Sources[i]; {
-		case s.State != "":
+		case s.State != "": // it has ended
 		case s.Backfill != nil:
-			b := s.Backfill
-			first := "first the backfill: "
-			if b.Resync() {
-				first = ""
-			}
-			walks = append(walks, walk{name: s.Source, place: i, done: b.Rows, total: b.TotalRows, text: first + b.Text()})
+			walks = append(walks, walk{s.Source, s.Backfill.Rows, s.Backfill.TotalRows, "first the orders: " + s.Backfill.Text()})
 		case s.ToHeal > 0:
-			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.HealedDays), total: uint64(s.ToHeal), text: comparison(s)})
+			done := fmt.Sprintf("healing, %d of %s done", s.HealedDays, text.Plural(s.ToHeal, "day"))
+			walks = append(walks, walk{s.Source, uint64(s.HealedDays), uint64(s.ToHeal), done + left(s)})
 		case s.Steps > 0:
-			walks = append(walks, walk{name: s.Source, place: i, done: uint64(s.Asked), total: uint64(s.Steps), text: comparison(s)})
+			done := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
+			if s.Suspects > 0 {
+				done += ", " + text.Counted(s.Suspects, "day", "differs", "differ") + " at first sight"
+			}
+			walks = append(walks, walk{s.Source, uint64(s.Asked), uint64(s.Steps), done + left(s)})
 		}
 	}
 	return walks
 }
 
-// comparison is how far the comparison of a source is, in words.
-func comparison(s *syncer.SourceReconcile) string {
-	left := ""
-	if s.ExpectedLeft > 0 {
-		left = ", " + text.Span(s.ExpectedLeft.Duration()) + " left"
+func left(s *syncer.SourceReconcile) string {
+	if s.ExpectedLeft <= 0 {
+		return ""
 	}
-	asked := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
-	differ := text.Counted(s.Suspects, "day", "differs", "differ")
-	switch {
-	case s.Asked < s.Steps && s.Suspects > 0:
-		return asked + left + ", " + differ
-	case s.Asked < s.Steps:
-		return asked + left
-	case s.ToHeal > 0:
-		return fmt.Sprintf("healing, %d of %s done%s", s.HealedDays, text.Plural(s.ToHeal, "day"), left)
-	case s.Suspects == 0:
-		return asked
-	case time.Until(s.SettlesAt) > 0:
-		return differ + ", asked again in " + text.Span(s.ExpectedLeft.Duration())
-	default:
-		return differ + ", asked again now" + left
-	}
+	return ", " + text.Span(s.ExpectedLeft.Duration()) + " left"
 }
 
 // openVerdict is a line of --format json.
@@ -241,15 +216,12 @@ func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
 	return sum
 }
 
-// printReconciled prints the days that are not proven, and what all came to.
+// printReconciled prints what all came to.
 func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	sum := summarizeReconciled(r, err)
-	if p.json { // the verdicts have been printed
+	if p.json {
 		p.line(sum)
 		return
-	}
-	if t := openVerdicts(r, widthOf(p.out)); len(t.rows) > 0 {
-		p.failed(t.print(p.out))
 	}
 	for _, s := range sum.Sources {
 		if s.Omitted > 0 {
@@ -261,63 +233,20 @@ func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
 	}
 }
 
-// openVerdicts is the table of them. Which location and which figures a verdict is about are never left out.
-func openVerdicts(r syncer.ReconcileReport, width int) *table {
-	t := &table{width: width, columns: []column{{"source", 0}, {"day", 0}, {"location", 0}, {"subject", 0}, {"verdict", 0}, {"what differs", 0}}}
-	for i := range r.Sources {
-		for _, v := range r.Sources[i].Open {
-			for _, what := range whatDiffers(v) {
-				t.add(r.Sources[i].Source, v.Day, orDash(v.Location), v.Subject, v.Verdict, what)
-			}
-		}
-	}
-	return t
-}
-
-// reconciledInWords counts days as days, and verdicts as verdicts: there are several of a day.
+// reconciledInWords counts the days, by the worst of their verdicts.
 func reconciledInWords(s reconciledSource) string {
-	what := text.Plural(s.Days.All(), "day")
+	words := text.Plural(s.Days.All(), "day")
 	if s.Locations > 0 {
-		what += ", " + text.Plural(s.Locations, "location")
+		words += " of " + text.Plural(s.Locations, "location")
 	}
-	return fmt.Sprintf("%s: %s; %s: %s", what, countsInWords(text.Plural(s.Days.Proven, "day"), s.Days),
-		text.Plural(s.All(), "verdict"), countsInWords(text.Count(s.Proven), s.VerdictCounts))
-}
-
-// countsInWords names those that there are beside the proven ones.
-func countsInWords(proven string, c syncer.VerdictCounts) string {
-	counts := proven + " proven"
+	words += ": " + text.Count(s.Days.Proven) + " proven"
 	for _, of := range []struct {
 		n    uint64
 		name string
-	}{{c.Healed, sinks.VerdictHealed}, {c.Explained, sinks.VerdictExplained}, {c.Drift, sinks.VerdictDrift}, {c.Unsettled, sinks.VerdictUnsettled}, {c.Unproven, sinks.VerdictUnproven}} {
+	}{{s.Days.Healed, sinks.VerdictHealed}, {s.Days.Explained, sinks.VerdictExplained}, {s.Days.Drift, sinks.VerdictDrift}, {s.Days.Unsettled, sinks.VerdictUnsettled}, {s.Days.Unproven, sinks.VerdictUnproven}} {
 		if of.n > 0 {
-			counts += ", " + text.Count(of.n) + " " + of.name
+			words += ", " + text.Count(of.n) + " " + of.name
 		}
 	}
-	return counts
-}
-
-// figuresShown and idsShown bound what is printed of one verdict.
-const (
-	figuresShown = 20
-	idsShown     = 10
-)
-
-// whatDiffers is what is printed of a verdict: both sides of its figures, or why it has none.
-func whatDiffers(v sinks.Verdict) (lines []string) {
-	for i, d := range v.Differences {
-		if i == figuresShown {
-			lines = append(lines, text.Plural(len(v.Differences)-i, "more figure"))
-			break
-		}
-		lines = append(lines, bothFigures(d))
-	}
-	if len(lines) > 0 && v.Verdict != sinks.VerdictDrift && v.Verdict != sinks.VerdictExplained {
-		return lines
-	}
-	if ids := v.OrderIDs; len(lines) > 0 && len(ids) > 0 {
-		lines = append(lines, "of orders "+strings.Join(ids[:min(len(ids), idsShown)], ", "))
-	}
-	return append(lines, v.Reason)
+	return words
 }

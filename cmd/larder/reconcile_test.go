@@ -18,8 +18,8 @@ func TestReconcileInJSON(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
-	h.want(2, `--format "xml" is unknown`, "reconcile", "--format", "xml")
-	h.want(2, `from "soon" is no day`, "reconcile", "--from", "soon", "--format", "xml")
+	h.want(2, `invalid argument "xml" for "--format" flag: known are text, json`, "reconcile", "--format", "xml")
+	h.want(2, `from "soon" is no day`, "reconcile", "--from", "soon")
 	h.want(0, "ok", "sync")
 	if r := h.want(0, "", "reconcile", "--format", "json"); strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, `{"kind":"summary"`) {
 		t.Errorf("nothing differs:\n%s", r.out)
@@ -51,9 +51,9 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}, {Source: "bar", Err: status.FailureOf(errors.New("key refused"))}}}
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
-	verdicts := &verdictLines{printer: p, shown: map[string]bool{}}
+	verdicts := verdictPrinter{p, map[string]bool{}}
 	verdicts.print(report)
-	verdicts.print(report) // each is told once
+	verdicts.print(report) // each is printed once
 	printReconciled(p, report, nil)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
@@ -69,42 +69,28 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
 	}
 	out.Reset()
-	beside := &strings.Builder{}
-	(&verdictLines{printer: &printer{out: &out}, beside: (&progress{out: beside}).found, shown: map[string]bool{}}).print(report)
-	if want := "bistro: 2026-03-28 daily: drift (net_sales: service 99999999999999999.10, mirror 0.30)\nbistro: 2026-03-29 daily at l1: unproven: no answer\n"; beside.String() != want {
-		t.Errorf("while it runs:\n%s", beside)
+	verdicts = verdictPrinter{&printer{out: &out}, map[string]bool{}}
+	verdicts.print(report)
+	report.Sources[0].Open[1].Reason = "no answer again"
+	verdicts.print(report) // what is the same is not repeated
+	if want := `bistro 2026-03-28 daily: drift
+  net_sales: service 99999999999999999.10, mirror 0.30
+  of orders o1
+bistro 2026-03-29 daily at l1: unproven
+  no answer
+bistro 2026-03-29 daily at l1: unproven
+  no answer again
+`; out.String() != want {
+		t.Errorf("while it runs:\n%s", out.String())
 	}
 	printReconciled(&printer{out: &out}, report, nil)
 	for _, want := range []string{
 		"bistro: 20,000 more verdicts are not shown; ",
-		"bistro from 2026-03-01 to 2026-03-29: 29 days, 4 locations: 1 day proven, 26 healed, 1 drift, 1 unproven; 20,011 verdicts: 9 proven, 20,000 healed, 1 drift, 1 unproven\n",
+		"bistro from 2026-03-01 to 2026-03-29: 29 days of 4 locations: 1 proven, 26 healed, 1 drift, 1 unproven\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not told:\n%s", want, out.String())
 		}
-	}
-}
-
-// Two locations of one day differ: a narrow terminal shows which is which.
-func TestVerdictsOnANarrowTerminal(t *testing.T) {
-	const one, two = "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be101", "0d1f6c1e-5a0b-4b53-9d0a-3c1d9a7be102"
-	s := syncer.SourceReconcile{Source: "bistro"}
-	for _, location := range []string{one, two} {
-		s.Open = append(s.Open, sinks.Verdict{Day: "2026-03-28", Location: location, Subject: sinks.SubjectDaily, Verdict: sinks.VerdictUnsettled,
-			Differences: []sinks.Difference{{Figure: "net_sales", Service: "10.10", Mirror: "0.30"}}})
-	}
-	var out strings.Builder
-	if err := openVerdicts(syncer.ReconcileReport{Sources: []syncer.SourceReconcile{s}}, 80).print(&out); err != nil {
-		t.Fatal(err)
-	}
-	const want = `source  day         location                              subject  verdict
-bistro  2026-03-28  ` + one + `  daily    unsettled
-  net_sales: service 10.10, mirror 0.30
-bistro  2026-03-28  ` + two + `  daily    unsettled
-  net_sales: service 10.10, mirror 0.30
-`
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }
 
@@ -123,19 +109,17 @@ func TestAReconciliationTellsItsQuestions(t *testing.T) {
 		{Source: "ended", Steps: 24, Asked: 24, State: status.StateRunning},
 	}}
 	want := []string{
-		"asking: 12 of 240 questions, 7 min left", "differing: 12 of 24 questions, 24 s left, 1 day differs",
-		"waiting: 3 days differ, asked again in 2 min", "again: 3 days differ, asked again now",
+		"asking: 12 of 240 questions, 7 min left", "differing: 12 of 24 questions, 1 day differs at first sight, 24 s left",
+		"waiting: 24 of 24 questions, 3 days differ at first sight, 2 min left", "again: 24 of 24 questions, 3 days differ at first sight",
 		"healing: healing, 12 of 398 days done, 10 min left",
 		"at its end: healing, 2 of 2 days done",
-		"gained: first the backfill: 400 of 2,400 rows, 5 s left, 10 requests", "left: full resync: 400 of 2,400 rows, 5 s left, 10 requests",
+		"gained: first the orders: 400 of 2,400 rows, 5 s left, 10 requests", "left: first the orders: full resync: 400 of 2,400 rows, 5 s left, 10 requests",
 	}
-	var out strings.Builder
-	p := &progress{out: &out}
-	p.underWay(comparisonsOf(r))
-	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); !slices.Equal(got, want) {
+	var got []string
+	for _, w := range comparisonsOf(r) {
+		got = append(got, w.name+": "+w.text)
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
-	}
-	if p.underWay(comparisonsOf(r)); strings.Count(out.String(), "\n") != len(want) {
-		t.Errorf("told again at once:\n%s", out.String())
 	}
 }

@@ -32,10 +32,10 @@ func (t terminal) escaped() terminal {
 	return terminal{in: t.in, out: text.NewWriter(t.out), err: text.NewWriter(t.err)}
 }
 
-// unescaped is what w writes to, without the escaping.
+// unescaped is what w writes to in the end, without the escaping.
 func unescaped(w io.Writer) io.Writer {
-	if escaping, ok := w.(*text.Writer); ok {
-		return escaping.Unwrap()
+	if wrapper, ok := w.(interface{ Unwrap() io.Writer }); ok {
+		return unescaped(wrapper.Unwrap())
 	}
 	return w
 }
@@ -64,11 +64,7 @@ func newRoot(g *globals) *cobra.Command {
 		Use:   "larder",
 		Short: "Mirror restaurants' data into ClickHouse, incrementally and politely",
 		Long: `Larder mirrors what a restaurant's API lists - locations, menu, stock, sales -
-into ClickHouse: a remote one, or the engine that it carries itself.
-
-Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration;
-3 the API refused (key, scope); 4 the warehouse could not be reached. Of several the
-largest counts.`,
+into ClickHouse: a remote one, or the engine that it carries itself.`,
 		Example: `  larder demo                       everything at once, on invented restaurants
   larder check --config larder.yaml is the configuration right, and do the keys work?
   larder run --config larder.yaml   the daemon
@@ -76,7 +72,11 @@ largest counts.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if g.logFormat != "" && g.logFormat != logging.Text && g.logFormat != logging.JSON {
+			switch g.logFormat {
+			case "":
+			case logging.Text, logging.JSON:
+				g.set = append(g.set, "log.format="+g.logFormat)
+			default:
 				return fmt.Errorf("--log-format %q: allowed: text, json", g.logFormat)
 			}
 			g.begun = true
@@ -87,6 +87,11 @@ largest counts.`,
 	flags.StringVar(&g.config, "config", "", "configuration `file` (default larder.yaml, then /etc/larder/larder.yaml)")
 	flags.StringVar(&g.logFormat, "log-format", "", "`form` of the log on standard error: text or json")
 	flags.StringArrayVar(&g.set, "set", nil, "configuration `key=value`, stronger than file and environment; may be repeated")
+	root.SetHelpTemplate(root.HelpTemplate() + `
+Exit codes: 0 done; 1 it ran and found something wrong; 2 usage or configuration;
+3 the API refused (key, scope); 4 the warehouse could not be reached. Of several the
+largest counts.
+`)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.Version = version
 	root.SetVersionTemplate(versionLine())
@@ -99,14 +104,10 @@ largest counts.`,
 	return root
 }
 
-// load reads the configuration and makes the logger.
-func (g *globals) load(withoutSources bool) (*app.App, error) {
-	return g.loadLogging(withoutSources, g.err, "")
-}
-
-// loadLogging is load with the log elsewhere, and at least at the given level.
-func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*app.App, error) {
-	g.reload.Request = config.Request{File: g.config, Set: g.overrides(), WithoutSources: withoutSources}
+// load reads the configuration and makes the logger, which writes to w; level, if it is not empty, is
+// instead of the configured one, unless that is debug.
+func (g *globals) load(withoutSources bool, w io.Writer, level string) (*app.App, error) {
+	g.reload.Request = config.Request{File: g.config, Set: g.set, WithoutSources: withoutSources}
 	cfg, err := config.Load(g.reload.Request)
 	if err != nil {
 		return nil, err
@@ -122,13 +123,6 @@ func (g *globals) loadLogging(withoutSources bool, w io.Writer, level string) (*
 		log.Warn("configuration: " + warning)
 	}
 	return app.New(cfg, log, version), nil
-}
-
-func (g *globals) overrides() []string {
-	if g.logFormat == "" {
-		return g.set
-	}
-	return append(append([]string(nil), g.set...), "log.format="+g.logFormat)
 }
 
 // logger makes the logger, which writes to w.

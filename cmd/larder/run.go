@@ -20,10 +20,8 @@ embedded engine, its ClickHouse HTTP interface is at warehouse.http_listen. A
 remote warehouse that is down is waited for; nothing is lost.
 
 The configuration is read anew when its file changes, and on SIGHUP. Sources, the
-schedule and log.level change at once, without disturbing what stays the same; a
-warning names what else has changed and waits for the next start. A configuration
-that is not right is refused with the reason, and the one before stays in use: the
-log, the page, larder status and larder_config_last_reload_successful say so.`,
+schedule and log.level change at once; a warning names what waits for the next start.
+A configuration that is not right is refused, and the one before stays in use.`,
 		Example: `  larder run
   larder run --config /etc/larder/larder.yaml --log-format json
   larder run --set web.listen=127.0.0.1:9000
@@ -38,7 +36,7 @@ log, the page, larder status and larder_config_last_reload_successful say so.`,
 			hangup := make(chan os.Signal, 1)
 			signal.Notify(hangup, syscall.SIGHUP)
 			defer signal.Stop(hangup)
-			a, err := g.load(false)
+			a, err := g.load(false, g.err, "")
 			if err != nil {
 				return err
 			}

@@ -3,13 +3,17 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
-	"strconv"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
@@ -21,9 +25,6 @@ import (
 func sandboxCommand(g *globals) *cobra.Command {
 	var o sandbox.Options
 	var listen, webhookURL string
-	var online float64
-	var faultTexts, readings []string
-	readingsByName := readingFlags(&o.Readings)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a working copy of the API with invented restaurants",
@@ -32,16 +33,16 @@ believable, and prints a key of each kind. The same seed makes the same world. W
 --live it moves: tables are served, guests order online through the keys, and the
 restaurants answer and prepare what is ordered. --webhook-url gets the events of what is
 ordered through the key main, signed; of a second restaurant, the same with -2 behind it,
-and so on. Faults strike on demand, from --fault or by POST /admin/faults. The
-world changes by POST /admin/change, as in {"action": "purge", "stream": "products",
-"count": 3}; the answer to {} names the actions. POST /admin/orders moves online orders,
-as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800}, POST /admin/ordering
-switches ordering off ({"on": false}), and GET /admin/webhooks lists what was sent.
+and so on. Faults strike on demand, from --fault or by POST /admin/faults. The world
+changes by POST /admin/change (the answer to {} names the actions). POST /admin/orders
+moves online orders, as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800},
+POST /admin/ordering switches ordering off ({"on": false}), and GET /admin/webhooks lists
+what was sent.
 
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:
 ` + listed(faults.WebhookKinds()) + `Readings, where the API's description leaves something open:
-` + strings.TrimSuffix(listed(namesOf(readingsByName)), "\n"),
+` + strings.TrimSuffix(listed(namesOf(&o.Readings)), "\n"),
 		Example: `  larder sandbox --live
   larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/bistro
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
@@ -49,26 +50,14 @@ Faults:
   larder sandbox --reading strange-ids --reading stamp-precision=1s`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if g.config != "" || len(g.set) > 0 {
+			if g.config != "" || cmd.Flags().Changed("set") {
 				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
-			}
-			for _, f := range faultTexts {
-				fault, err := parseFault(f)
-				if err != nil {
-					return exit.UsageError(fmt.Errorf("--fault %q: %w", f, err))
-				}
-				o.Faults = append(o.Faults, fault)
-			}
-			for _, r := range readings {
-				if err := set(readingsByName, r); err != nil {
-					return exit.UsageError(fmt.Errorf("--reading %q: %w", r, err))
-				}
 			}
 			if cmd.Flags().Changed("online-orders") && !o.Live {
 				return exit.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
 			}
-			if o.Live {
-				o.OnlineOrders = online
+			if !o.Live {
+				o.OnlineOrders = 0
 			}
 			log, err := g.logger(g.err, cmp.Or(g.logFormat, logging.Text), "info")
 			if err != nil {
@@ -84,10 +73,14 @@ Faults:
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "`address` to listen on")
-	f.Float64Var(&online, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
+	f.Float64Var(&o.OnlineOrders, "online-orders", 40, "orders a day and restaurant that guests place online, with --live")
 	f.StringVar(&webhookURL, "webhook-url", "", "`address` that gets the events of the key main's online orders")
-	f.StringArrayVar(&faultTexts, "fault", nil, "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated")
-	f.StringArrayVar(&readings, "reading", nil, "a `reading`: name[=value]; may be repeated")
+	f.Func("fault", "a `fault`: kind[=probability][,field=value...], fields count, skip, route, delay, retry_after, status; may be repeated", func(text string) error {
+		fault, err := parseFault(text)
+		o.Faults = append(o.Faults, fault)
+		return err
+	})
+	f.Func("reading", "a `reading`: name[=value]; may be repeated", func(text string) error { return set(&o.Readings, text) })
 	sandboxFlags(cmd, &o)
 	return cmd
 }
@@ -114,84 +107,95 @@ func sandboxFlags(cmd *cobra.Command, o *sandbox.Options) {
 // listed is names in lines of a terminal's width.
 func listed(names []string) string { return wrap(strings.Join(names, ", "), "  ", 80) }
 
-// set gives a value to the flag of a name, which was written as name=value. A switch needs no
-// value.
-func set(flags *flag.FlagSet, text string) error {
-	name, value, given := strings.Cut(text, "=")
-	known := flags.Lookup(name)
-	if known == nil {
-		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(namesOf(flags), ", "))
-	}
-	if !given && known.DefValue == "false" {
-		value = "true"
-	}
-	if known.Value.Set(value) == nil {
-		return nil
-	}
-	allowed := "a whole number"
-	switch known.Value.(flag.Getter).Get().(type) {
-	case bool:
-		allowed = "true or false"
-	case time.Duration:
-		allowed = "a duration such as 500ms or 3s"
-	}
-	return fmt.Errorf("%s %q; allowed: %s", name, value, allowed)
-}
-
-func namesOf(flags *flag.FlagSet) (names []string) {
-	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
 // parseFault reads kind[=probability][,field=value...].
-func parseFault(s string) (faults.Fault, error) {
-	head, rest, _ := strings.Cut(s, ",")
-	kind, probability, given := strings.Cut(head, "=")
+func parseFault(text string) (faults.Fault, error) {
+	fields := strings.Split(text, ",")
+	kind, probability, given := strings.Cut(fields[0], "=")
 	f := faults.Fault{Kind: kind, Probability: 1}
-	if given {
-		var err error
-		if f.Probability, err = strconv.ParseFloat(probability, 64); err != nil {
-			return f, fmt.Errorf("probability %q; allowed: 0 to 1", probability)
-		}
+	if fields = fields[1:]; given {
+		fields = append(fields, "probability="+probability)
 	}
-	fields := flag.NewFlagSet("", flag.ContinueOnError)
-	fields.IntVar(&f.Count, "count", 0, "")
-	fields.IntVar(&f.Skip, "skip", 0, "")
-	fields.IntVar(&f.RetryAfter, "retry_after", 0, "")
-	fields.IntVar(&f.Status, "status", 0, "")
-	fields.DurationVar(&f.Delay, "delay", 0, "")
-	fields.StringVar(&f.Route, "route", "", "")
-	if rest == "" {
-		return f, nil
-	}
-	for field := range strings.SplitSeq(rest, ",") {
-		if err := set(fields, field); err != nil {
+	for _, field := range fields {
+		if err := set(&f, field); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
 }
 
-// readingFlags are the readings by their names.
-func readingFlags(r *sandbox.Readings) *flag.FlagSet {
-	f := flag.NewFlagSet("", flag.ContinueOnError)
-	f.BoolVar(&r.RangeByChange, "range-by-change", false, "")
-	f.BoolVar(&r.NeverPaidTombstones, "never-paid-tombstones", false, "")
-	f.IntVar(&r.NullUpdatedAt, "null-updated-at", 0, "")
-	f.IntVar(&r.ShortPages, "short-pages", 0, "")
-	f.IntVar(&r.EmptyPages, "empty-pages", 0, "")
-	f.BoolVar(&r.NullTombstones, "null-tombstones", false, "")
-	f.DurationVar(&r.StampDelay, "stamp-delay", 0, "")
-	f.DurationVar(&r.StampPrecision, "stamp-precision", 0, "")
-	f.BoolVar(&r.LongFloats, "long-floats", false, "")
-	f.BoolVar(&r.SharedIDs, "shared-ids", false, "")
-	f.BoolVar(&r.StrangeIDs, "strange-ids", false, "")
-	f.BoolVar(&r.InactiveRowsHidden, "inactive-rows-hidden", false, "")
-	f.BoolVar(&r.NewMapKeys, "new-map-keys", false, "")
-	f.BoolVar(&r.TightestByLimit, "tightest-by-limit", false, "")
-	f.BoolVar(&r.LooseRange, "loose-range", false, "")
-	f.BoolVar(&r.RemovedRefunds, "removed-refunds", false, "")
-	f.BoolVar(&r.GrossPerProduct, "gross-per-product", false, "")
-	f.BoolVar(&r.OrderingOff, "ordering-off", false, "")
-	return f
+// set sets the field of a struct that a text names, as name=value. A switch needs no value.
+func set(in any, text string) error {
+	name, value, given := strings.Cut(text, "=")
+	if !given {
+		value = "true"
+	}
+	names := namesOf(in)
+	at := slices.Index(names, strings.ReplaceAll(name, "_", "-"))
+	if at < 0 {
+		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(names, ", "))
+	}
+	field := reflect.ValueOf(in).Elem().Field(at)
+	if err := yaml.Unmarshal([]byte(value), field.Addr().Interface()); err != nil {
+		return fmt.Errorf("%s %q; allowed: %s", name, value, field.Type())
+	}
+	return nil
+}
+
+var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// namesOf are the fields of a struct, as short-pages.
+func namesOf(in any) (names []string) {
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(in).Elem()) {
+		names = append(names, strings.ToLower(hump.ReplaceAllString(field.Name, "$1-$2")))
+	}
+	return names
+}
+
+// printSandbox prints where the API is, which keys it takes, and how to mirror it.
+func printSandbox(w io.Writer, address string, keys []sandbox.Key) error {
+	p := &printer{out: w}
+	p.printf("The API is at %s\n", address)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := range keys {
+		k := &keys[i]
+		if i == 0 || k.Business != keys[i-1].Business {
+			fmt.Fprintf(t, "\n%s\n", k.BusinessName)
+		}
+		rights := strings.ReplaceAll(strings.Join(k.Scopes, ","), ":read", "")
+		if !k.AllLocations {
+			rights += fmt.Sprintf("; %d location", len(k.LocationIDs))
+		}
+		if k.State != sandbox.KeyActive {
+			rights = k.State + " by the restaurant"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", k.Role, k.Value, rights)
+		if k.WebhookURL != "" {
+			fmt.Fprintf(t, "    signs with\t%s\tevents of its orders, to %s\n", k.WebhookSecret, k.WebhookURL)
+		}
+	}
+	p.failed(t.Flush())
+	if len(keys) == 0 {
+		return p.err
+	}
+	p.printf(`
+Ask it:  curl -H 'Authorization: Bearer %[1]s' %[2]s/me
+
+Mirror it: put that key, main, into a file
+
+    (umask 077 && echo %[1]s > sandbox.key)
+
+and this into larder.yaml:
+
+sources:
+  - name: sandbox
+    base_url: %[2]s
+    key_file: sandbox.key
+warehouse: {dsn: "embedded:./larder-data"}
+
+Then
+
+    %[3]s check
+    %[3]s run
+`, keys[0].Value, address, os.Args[0])
+	return p.err
 }

@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/sandbox/faults"
 )
 
 func TestTheSandboxsKeysFitAndItsConfigurationLoads(t *testing.T) {
@@ -55,18 +57,40 @@ func TestSandboxUsage(t *testing.T) {
 	h.want(2, "webhook_lost", "sandbox", "--fault", "webhook_gone=1")
 }
 
+func TestReadingsAndFaultsAreFieldsByName(t *testing.T) {
+	var r sandbox.Readings
+	for _, text := range []string{"shared-ids", "stamp-precision=100ns", "short-pages=7"} {
+		if err := set(&r, text); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := (sandbox.Readings{SharedIDs: true, StampPrecision: 100, ShortPages: 7}); r != want {
+		t.Errorf("%+v", r)
+	}
+	f, err := parseFault("server_error=0.25,count=3,retry_after=9,delay=300ms,route=/sales/orders")
+	if want := (faults.Fault{Kind: "server_error", Probability: 0.25, Count: 3, RetryAfter: 9, Delay: 300 * time.Millisecond, Route: "/sales/orders"}); err != nil || f != want {
+		t.Errorf("%v, %+v", err, f)
+	}
+	if f, err := parseFault("hang"); err != nil || f.Probability != 1 {
+		t.Errorf("%v, %+v", err, f)
+	}
+	for text, want := range map[string]string{
+		"short-page=7": `"short-page" is unknown; known are range-by-change, `, "short-pages=many": `short-pages "many"; allowed: int`, "stamp-delay": `stamp-delay "true"; allowed: time.Duration`,
+	} {
+		if err := set(&r, text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestTheSandboxTellsWhereEventsGo(t *testing.T) {
-	keys := []sandbox.Key{{Role: "main", Value: "v1", BusinessName: "Bistro", WebhookURL: "http://127.0.0.1:9470/webhooks/bistro", WebhookSecret: "whsec_1"}, {Role: "orders", Value: "v2"}}
+	keys := []sandbox.Key{{Role: "main", Value: "v1", BusinessName: "Bistro", State: sandbox.KeyActive, WebhookURL: "http://127.0.0.1:9470/webhooks/bistro", WebhookSecret: "whsec_1"}, {Role: "orders", Value: "v2"}}
 	var out strings.Builder
 	if err := printSandbox(&out, "http://127.0.0.1:8080/v1", keys); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		"signed with its secret:\n  whsec_1  main, Bistro: http://127.0.0.1:9470/webhooks/bistro\n", "echo whsec_1 > sandbox.secret)",
-		"  - name: bistro\n", "    webhook: {secret_file: sandbox.secret}\n", "webhooks: {listen: \"127.0.0.1:9470\"}\n",
-	} {
-		if text := out.String(); !strings.Contains(text, want) {
-			t.Errorf("want %q in\n%s", want, text)
-		}
+	const want = "    signs with  whsec_1  events of its orders, to http://127.0.0.1:9470/webhooks/bistro\n"
+	if text := out.String(); !strings.Contains(text, want) {
+		t.Errorf("want %q in\n%s", want, text)
 	}
 }

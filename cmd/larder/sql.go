@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,37 +33,26 @@ in \u001b; a pipe or file gets the answer as it is.`,
 			if err != nil {
 				return err
 			}
-			a, err := g.loadLogging(true, g.err, "warn")
+			a, err := g.load(true, g.err, "warn")
 			if err != nil {
 				return err
 			}
-			if format == "" {
-				format = "TabSeparatedWithNames"
-				if interactive(g.out) {
-					format = app.TableFormat
-				}
-			}
-			out := unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
+			usual, out := "TabSeparatedWithNames", unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
 			if interactive(g.out) {
-				out = g.out
+				usual, out = app.TableFormat, g.out
 			}
-			return a.Query(cmd.Context(), query, format, out)
+			return a.Query(cmd.Context(), query, cmp.Or(format, usual), out)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "one of ClickHouse's `format`s, as in CSVWithNames, JSON, Vertical")
 	return cmd
 }
 
-// oneQuery accepts exactly one argument; the error for more of them recommends quotes.
 func oneQuery(_ *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return errors.New("a query is needed, as in larder sql 'SELECT count() FROM sales_orders'; - reads it from standard input")
-	case 1:
-		return nil
-	default:
-		return fmt.Errorf("one query is needed, and here are %d arguments: put the query in quotes", len(args))
+	if len(args) != 1 {
+		return fmt.Errorf("one query is needed, and here are %d arguments: put it in quotes, as in larder sql 'SELECT count() FROM sales_orders'; - reads it from standard input", len(args))
 	}
+	return nil
 }
 
 // namesFormat is a query that ends in a format, which the driver does not take: what it

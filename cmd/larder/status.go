@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,34 +27,26 @@ what the warehouse knows about the last one. The line at the top says how well t
 mirror is, as the page does: ✓ is fresh, proven and nothing in quarantine; … comes right
 by itself; ! is for a person to look at, and the exit code is then 1.
 
-  state          up to date; backfill, of a gained location too; behind, no walk has ended
-                 well for long; failing, the note says why, and it is tried again; N in
-                 quarantine; N days differ, from the service's totals; sweep held, waits for a person; not asked, the source
-                 is not served; not stored, the warehouse takes no rows; rows missing, it
-                 has lost some; no access, the key may not read what it should; off, for lack
-                 of a scope that is not needed or by configuration; waiting,
-                 another process serves the source; stopped, no daemon runs
+  state          up to date; backfill; behind, no walk has ended well for long; failing, the
+                 note says why; N in quarantine; N days differ, from the service's totals;
+                 sweep held, waits for a person; not asked, the source is not served; not
+                 stored, the warehouse takes no rows; rows missing, it has lost some; no access,
+                 the key may not read what it should; off, for lack of a scope or by
+                 configuration; waiting, for another process; stopped, no daemon runs
   last walk      how long ago the list was last walked to its end
-  next walk      when it is asked for next: at its turn of the schedule, or later since the
-                 service has asked to wait, or since the source is in trouble
-  newest change  the watermark: the newest change that is durable in the warehouse; lists
-                 without such a date have none
+  next walk      when it is asked for next, and why if that is not its turn of the schedule
+  newest change  the newest change that is durable in the warehouse (watermark)
   rows           live rows of the restaurant in the warehouse, counted now and then
-  note           progress and forecast of a backfill, a full resync, or a deep run of
-                 reconciliation (questions are requests to the two routes of totals);
-                 rows in quarantine; the last error, and how long ago it was
+  note           progress and forecast of a walk; rows in quarantine; the last error
 
-In --json, health is the worst of concerns; lag_seconds is null before the first walk, rows
-before they are counted, and a time that is not known, or has not come yet, is left out.
-
---ready asks the daemon at web.listen for /readyz and nothing else: the exit code is 0
-when it serves and has reached the warehouse, else 1. It is for the probe of a container.`,
+--ready, for the probe of a container, asks the daemon at web.listen for /readyz: the exit
+code is 0 when it serves and has reached the warehouse, else 1.`,
 		Example: `  larder status
   larder status --ready
   larder status --json | jq '.sources[].state'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := g.loadLogging(false, g.err, "warn")
+			a, err := g.load(false, g.err, "warn")
 			if err != nil {
 				return err
 			}
@@ -88,23 +79,29 @@ when it serves and has reached the warehouse, else 1. It is for the probe of a c
 // printStatus prints a status, in lines that fit into a width (0: any).
 func printStatus(w io.Writer, s status.Status, width int) error {
 	var b strings.Builder
-	b.WriteString(wrap(headLine(s), "", width))
+	line := func(indent, words string) { b.WriteString(wrap(text.Visible(words), indent, width)) }
+	if s.StartedAt.IsZero() {
+		line("", "No daemon runs (larder run starts one); this is what the warehouse knows.")
+	} else {
+		line("", fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime)))
+	}
 	for _, c := range s.Concerns() {
 		if c.Kind != status.HealthStopped { // said already
-			b.WriteString(wrap(mark(c.Tone())+" "+text.Visible(c.Text), "", width))
+			line("", cmp.Or(marks[c.Tone()], "…")+" "+c.Text)
 		}
 	}
 	for _, p := range s.Problems {
-		b.WriteString(wrap("! "+text.Visible(p), "", width))
+		line("", "! "+p)
 	}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		b.WriteString("\n" + wrap(text.Visible(src.Name+": "+src.Health().Label), "", width))
+		b.WriteString("\n")
+		line("", src.Name+": "+src.Health().Label)
 		if notes := headNotes(s.Now, src); len(notes) > 0 {
-			b.WriteString(wrap(text.Visible(strings.Join(notes, "; ")), "  ", width))
+			line("  ", strings.Join(notes, "; "))
 		}
 		for _, concern := range concernsOf(s.Now, src) {
-			b.WriteString(wrap(text.Visible(concern), "  ", width))
+			line("  ", concern)
 		}
 		if len(src.Streams) == 0 || src.Unasked() != "" {
 			continue
@@ -118,42 +115,28 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
-	columns := []column{{"stream", 0}, {"state", 0}, {"last walk", 1}, {"next walk", 4}, {"newest change (UTC)", 3}, {"rows", 2}, {"note", 0}}
-	asked := slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return !st.Next.IsZero() })
-	if !asked {
-		columns = slices.Delete(columns, 3, 4)
-	}
-	t := &table{width: width, indent: "  ", below: true, columns: columns}
+	t := &table{width: width, indent: "  ", spare: []string{"next walk", "newest change (UTC)", "rows", "last walk"}}
+	t.add("stream", "state", "last walk", "next walk", "newest change (UTC)", "rows", "note")
 	for j := range src.Streams {
 		st := &src.Streams[j]
 		light := src.Light(st)
-		cells := []any{st.Name, light.Label, lag(now, st), cmp.Or(st.NextWalk(now), "-"), watermark(st.Watermark), rows(st), note(now, src, st, light)}
-		if !asked {
-			cells = slices.Delete(cells, 3, 4)
+		lag, watermark, rows := "never walked", "-", "-"
+		if st.Lag >= 0 {
+			lag = text.Ago(now, now.Add(-st.Lag.Duration()))
 		}
-		t.add(cells...)
+		if !st.Watermark.IsZero() {
+			watermark = st.Watermark.UTC().Format(time.DateTime)
+		}
+		if st.Rows != nil {
+			rows = fmt.Sprint(*st.Rows)
+		}
+		t.add(st.Name, light.Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows, note(now, src, st, light))
 	}
 	return t
 }
 
-func headLine(s status.Status) string {
-	if s.StartedAt.IsZero() {
-		return "No daemon runs (larder run starts one); this is what the warehouse knows."
-	}
-	return fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime))
-}
-
-// mark is how a line of a tone begins.
-func mark(t status.Tone) string {
-	switch t {
-	case status.ToneTrouble:
-		return "!"
-	case status.ToneGood:
-		return "✓"
-	default:
-		return "…"
-	}
-}
+// marks are how the lines of a tone begin; those of another begin with "…".
+var marks = map[status.Tone]string{status.ToneTrouble: "!", status.ToneGood: "✓"}
 
 // concernsOf is what a person should know of a source, and where to look.
 func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
@@ -174,13 +157,6 @@ func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 		texts = append(texts, unasked)
 	}
 	return texts
-}
-
-func rows(st *status.StreamStatus) string {
-	if st.Rows == nil {
-		return "-"
-	}
-	return fmt.Sprint(*st.Rows)
 }
 
 func headNotes(now time.Time, s *status.SourceStatus) []string {
@@ -206,20 +182,6 @@ func headNotes(now time.Time, s *status.SourceStatus) []string {
 		parts = append(parts, "all personal data is kept")
 	}
 	return parts
-}
-
-func lag(now time.Time, st *status.StreamStatus) string {
-	if st.Lag < 0 {
-		return "never walked"
-	}
-	return text.Ago(now, now.Add(-st.Lag.Duration()))
-}
-
-func watermark(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format(time.DateTime)
 }
 
 func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, light status.Light) string {

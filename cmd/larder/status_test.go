@@ -27,10 +27,10 @@ func TestStatusOfADaemonAndOfNone(t *testing.T) {
 
 bistro: backfill
   Bistro; 3 of 120 requests in the last minute
-  stream        state       last walk  newest change (UTC)  rows  note
-  api_keys      up to date  just now   -                    1
-  sales_orders  backfill    3 h ago    2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
-  sales_daily   up to date  7 s ago    -                    -     deep run: 1 of 11 questions, 20 s left
+  stream        state       last walk  next walk  newest change (UTC)  rows  note
+  api_keys      up to date  just now   -          -                    1
+  sales_orders  backfill    3 h ago    -          2026-03-01 12:00:00  400   400 of 600 rows, 1 request left
+  sales_daily   up to date  7 s ago    -          -                    -     deep run: 1 of 11 questions, 20 s left
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "unreachable", "no answer", now.Add(8*time.Second)
 	s.Sources[0].Streams = []status.StreamStatus{{Name: "sales_daily", State: "starting", Lag: -1, Progress: &status.Progress{}}}
@@ -60,8 +60,8 @@ bistro: starting
 
 bistro: no daemon
   Bistro; 3 of 120 requests in the last minute
-  stream        state    last walk   newest change (UTC)  rows  note
-  sales_orders  stopped  2 days ago  -                    7     backfill not finished
+  stream        state    last walk   next walk  newest change (UTC)  rows  note
+  sales_orders  stopped  2 days ago  -          -                    7     backfill not finished
 `)
 }
 
@@ -79,8 +79,8 @@ bistro: 90 days differ
   proven until 2025-12-01
   90 days differ from the service's totals. larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.
   3 rows are in quarantine. What could not be understood is kept whole. Look at it with: larder sql "SELECT stream, row_id, field, reason FROM quarantine". An entry closes by itself when the row can be understood.
-  stream    state            last walk  newest change (UTC)  rows  note
-  products  3 in quarantine  just now   -                    12
+  stream    state            last walk  next walk  newest change (UTC)  rows  note
+  products  3 in quarantine  just now   -          -                    12
 `)
 	s.Sources[0].Proof.DriftDays, s.Sources[0].Streams[0].Quarantined = 0, 0
 	s.Sources[0].Streams[0].LastError, s.Sources[0].Streams[0].LastErrorAt = "GET /products: no answer", now.Add(-130*time.Second)
@@ -89,8 +89,8 @@ bistro: 90 days differ
 
 bistro: up to date
   proven until 2025-12-01
-  stream    state       last walk  newest change (UTC)  rows  note
-  products  up to date  just now   -                    12    last error 2 min ago: GET /products: no answer
+  stream    state       last walk  next walk  newest change (UTC)  rows  note
+  products  up to date  just now   -          -                    12    last error 2 min ago: GET /products: no answer
 `)
 }
 

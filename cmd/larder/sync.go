@@ -21,28 +21,23 @@ func syncCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync",
 		Short: "Make one pass of everything, then exit",
-		Long: `Brings every source and stream up to date once, backfills included, and exits.
-On a terminal it shows progress bars, elsewhere log lines. Beside a running daemon
-on the same embedded warehouse, the daemon does the work, so that the API's limits
-are used once.
+		Long: `Brings every source and stream up to date once, backfills included, and exits. Beside a
+running daemon on the same embedded warehouse, the daemon does the work, so that the API's
+limits are used once.
 
 With --full every cursor list is walked from its start once more, and what the
 service no longer shows is removed (marked gone, or no_access where the key has lost
-the location): permanently deleted products, rows that moved out of sight, lines that
-lost their product. The service's totals are asked for once more for all days. If more
-than 20 % of a stream's live rows, and more than 100, would be removed, nothing is, and
-the command ends with exit code 1: look whether they are really gone, then confirm with
---full --confirm-sweep.
+the location): permanently deleted products, say. The service's totals are asked for once
+more for all days. If more than 20 % of a stream's live rows, and more than 100, would be
+removed, nothing is: look whether they are really gone, then confirm with --full
+--confirm-sweep.
 
 What fails is tried again from where it stopped, with pauses that grow to a minute, until
-it has come no further for as long as --retry-for says: a service in trouble makes the
-command slower, and a wrong key ends it at once. 0s tries nothing again but single
-requests.
+it has come no further for as long as --retry-for says; a wrong key ends it at once.
 
-Exit codes: 0 done, also when online ordering is off and the key has nothing else to read;
-1 a stream failed, a sweep is held, or rows are in quarantine; 2 usage or configuration;
-3 the API refused: the key, or the scopes that configured streams need; 4 the warehouse
-could not be reached.`,
+A stream that failed, a sweep that is held and rows in quarantine end with exit code 1; a
+key without the scopes that configured streams need with 3. Online ordering that is off is
+no failure, also when the key has nothing else to read.`,
 		Example: `  larder sync
   larder sync --full
   larder sync --full --retry-for 2h
@@ -56,7 +51,16 @@ could not be reached.`,
 			if sel.RetryFor < 0 {
 				return exit.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
 			}
-			return runSync(cmd, g, sel, wait)
+			a, show, err := g.beginPass(false, sel)
+			if err != nil {
+				return err
+			}
+			report, err := a.Sync(cmd.Context(), sel, wait, show.update)
+			show.end()
+			if len(report.Sources) > 0 {
+				err = errors.Join(err, printReport(g.out, report, widthOf(g.out)))
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&sel.Full, "full", false, "a full resync: walk everything again and remove what the service no longer shows")
@@ -68,24 +72,10 @@ could not be reached.`,
 	return cmd
 }
 
-func runSync(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration) error {
-	a, show, err := g.beginPass(cmd.Context(), sel)
-	if err != nil {
-		return err
-	}
-	report, err := a.Sync(cmd.Context(), sel, wait, show.update)
-	show.end()
-	if len(report.Sources) > 0 {
-		err = errors.Join(err, printReport(g.out, report, widthOf(g.out)))
-	}
-	return err
-}
-
 // printReport prints what a pass did, in lines that fit into a width (0: any).
 func printReport(w io.Writer, r syncer.Report, width int) error {
-	t := &table{width: width, columns: []column{
-		{"source", 0}, {"stream", 0}, {"rows", 0}, {"removed", 1}, {"unchanged", 4}, {"quarantined", 2}, {"requests", 3}, {"result", 0},
-	}}
+	t := &table{width: width, least: len("  interrupted"), spare: []string{"unchanged", "requests", "quarantined", "removed"}}
+	t.add("source", "stream", "rows", "removed", "unchanged", "quarantined", "requests", "result")
 	var rows, requests uint64
 	for _, s := range r.Sources {
 		if len(s.Streams) == 0 {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
@@ -27,23 +28,14 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// column is one of a table. Where not all fit, those with the highest rank are left out first;
-// one of rank 0 always stays.
-type column struct {
-	head string
-	rank int
-}
-
-// table prints rows that never are wider than the terminal. Its last column holds text
-// of any length: it is beside the others when all of it fits, and else wraps there, or below
-// its row.
+// table prints rows that never are wider than the terminal. Its last column holds text of any
+// length, which is below its row where it does not fit beside it.
 type table struct {
-	width   int // of the terminal; 0: any
-	indent  string
-	below   bool // the last column goes below its row, rather than be narrow
-	columns []column
-	rows    [][]string
-	widths  []int // of the columns by themselves
+	width  int // of the terminal; 0: any
+	indent string
+	least  int        // columns of the terminal that the last column has beside the others
+	spare  []string   // heads of the columns left out where not all fit, the first one first
+	rows   [][]string // the first has the heads
 }
 
 // add adds a row, a value for each column. What came from outside stays in its cell.
@@ -52,91 +44,49 @@ func (t *table) add(values ...any) {
 	for i, v := range values {
 		row[i] = text.Visible(fmt.Sprint(v))
 	}
-	t.measure(row)
 	t.rows = append(t.rows, row)
 }
 
-const (
-	gap = 2
-	// narrowest is how narrow a last column may become before another one goes.
-	narrowest = 24
-)
-
 func (t *table) print(w io.Writer) error {
-	heads := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		heads[i] = c.head
+	lines := t.aligned()
+	for t.width > 0 && widest(lines)+t.least > t.width && len(t.spare) > 0 {
+		i := slices.Index(t.rows[0], t.spare[0])
+		for at, row := range t.rows {
+			t.rows[at] = slices.Delete(row, i, i+1)
+		}
+		t.spare, lines = t.spare[1:], t.aligned()
 	}
-	t.measure(heads)
-	shown, last := t.fit()
 	var b strings.Builder
-	if last == 0 {
-		heads[len(heads)-1] = ""
-	}
-	for _, row := range append([][]string{heads}, t.rows...) {
-		t.line(&b, shown, last, row)
+	for i, line := range lines {
+		last := t.rows[i][len(t.rows[i])-1]
+		if t.width == 0 || runewidth.StringWidth(line+last) <= t.width {
+			line, last = line+last, ""
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if i > 0 && last != "" {
+			b.WriteString(wrap(last, t.indent+"  ", t.width))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// fit chooses the columns that fit, and how wide the last one is; 0 is below its row.
-func (t *table) fit() (shown []int, last int) {
-	for i := range len(t.columns) - 1 {
-		shown = append(shown, i)
+// aligned are the rows but for the last column.
+func (t *table) aligned() []string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range t.rows {
+		fmt.Fprintln(w, t.indent+strings.Join(row[:len(row)-1], "\t")+"\t")
 	}
-	want := t.widths[len(t.columns)-1]
-	for {
-		used := len(t.indent)
-		for _, i := range shown {
-			used += t.widths[i] + gap
-		}
-		switch left := t.width - used; {
-		case t.width == 0 || left >= want:
-			return shown, want
-		case !t.below && left >= narrowest:
-			return shown, left
-		case t.below && left >= -gap:
-			return shown, 0
-		}
-		drop := -1
-		for at, i := range shown {
-			if t.columns[i].rank > 0 && (drop < 0 || t.columns[i].rank > t.columns[shown[drop]].rank) {
-				drop = at
-			}
-		}
-		if drop < 0 {
-			return shown, 0
-		}
-		shown = slices.Delete(shown, drop, drop+1)
-	}
+	_ = w.Flush() // a builder takes all
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// measure makes the columns as wide as a row needs them.
-func (t *table) measure(row []string) {
-	if t.widths == nil {
-		t.widths = make([]int, len(t.columns))
+func widest(lines []string) (width int) {
+	for _, line := range lines {
+		width = max(width, runewidth.StringWidth(strings.TrimRight(line, " ")))
 	}
-	for i, cell := range row {
-		t.widths[i] = max(t.widths[i], runewidth.StringWidth(cell))
-	}
-}
-
-func (t *table) line(b *strings.Builder, shown []int, last int, row []string) {
-	text := row[len(row)-1]
-	line := t.indent
-	for _, i := range shown {
-		line += row[i] + strings.Repeat(" ", t.widths[i]-runewidth.StringWidth(row[i])+gap)
-	}
-	if last == 0 {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		if text != "" {
-			b.WriteString(wrap(text, t.indent+"  ", t.width))
-		}
-		return
-	}
-	wrapped := wrap(text, strings.Repeat(" ", runewidth.StringWidth(line)), t.width)
-	b.WriteString(strings.TrimRight(line+strings.TrimLeft(wrapped, " "), " \n") + "\n")
+	return width
 }
 
 // wrap breaks text between words into lines that begin with an indent and are no wider
@@ -145,38 +95,25 @@ func wrap(text, indent string, width int) string {
 	if width == 0 {
 		return indent + text + "\n"
 	}
-	most := max(width-len(indent), 1)
+	most := max(width-len(indent), 2) // a character may be two columns wide
 	var b strings.Builder
-	line, used := "", 0
-	flush := func() {
-		b.WriteString(indent + line + "\n")
-		line, used = "", 0
-	}
+	used := 0
 	for word := range strings.FieldsSeq(text) {
-		for {
-			n := runewidth.StringWidth(word)
+		for part := range strings.SplitSeq(runewidth.Wrap(word, most), "\n") {
+			n := runewidth.StringWidth(part)
 			switch {
-			case used > 0 && used+1+n <= most:
-				line, used = line+" "+word, used+1+n
-			case used > 0:
-				flush()
-				continue
-			case n <= most:
-				line, used = word, n
+			case used == 0:
+				b.WriteString(indent)
+			case used+1+n > most:
+				b.WriteString("\n" + indent)
+				used = 0
 			default:
-				head := runewidth.Truncate(word, most, "")
-				if head == "" { // not even one character
-					head = word[:len(string([]rune(word)[:1]))]
-				}
-				line, word = head, word[len(head):]
-				flush()
-				continue
+				b.WriteString(" ")
+				used++
 			}
-			break
+			b.WriteString(part)
+			used += n
 		}
 	}
-	if used > 0 {
-		flush()
-	}
-	return b.String()
+	return b.String() + "\n"
 }

@@ -49,7 +49,7 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range []string{
-		"  stream          state      last walk     newest change (UTC)  rows\n",
+		"  stream          state      last walk     newest change (UTC)  rows      note\n",
 		"  sales_orders    not asked  3 h ago       2026-03-01 12:00:00  400\n    400 of 600 rows, 1 request left\n",
 	} {
 		if !strings.Contains(out.String(), words) {
@@ -68,18 +68,20 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 	}
 }
 
-func TestLastColumnWrapsBesideTheOthers(t *testing.T) {
-	p := &table{width: 50, columns: []column{{"stream", 0}, {"requests", 1}, {"result", 0}}}
+func TestLastColumnIsBelowItsRowWhereItDoesNotFitBesideIt(t *testing.T) {
+	p := &table{width: 50, spare: []string{"requests"}}
+	p.add("stream", "requests", "result")
 	p.add("sales_orders", 12, "ok")
-	p.add("products", 1, "off: key lacks menu:read and much else")
+	p.add("products", 1, "off: key lacks menu:read and much else, which is more than fits")
 	var out strings.Builder
 	if err := p.print(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := `stream        requests  result
 sales_orders  12        ok
-products      1         off: key lacks menu:read
-                        and much else
+products      1
+  off: key lacks menu:read and much else, which is
+  more than fits
 `; out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

@@ -1,27 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
 )
 
 func verifyCommand(g *globals) *cobra.Command {
 	var sel syncer.Selection
 	var wait time.Duration
-	var format string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Compare every row with the API and print each difference",
@@ -32,62 +32,46 @@ the API's limits, so it delays nothing; a list takes as long as its first backfi
 Beside a running daemon on the same embedded warehouse, the daemon does the work.
 
 Rows may change meanwhile. So what differs is compared once more, when the daemon has had
-two turns of its schedule (1 hour at most). A row is a difference when the API showed the
-same before and after, and the warehouse still has something else. A row that had changed
-in the API by then is moving, which is no difference; settled are rows that did not differ
-any more. Where no daemon serves a source, nothing is waited for, and what changed since
-its last walk differs as well: let larder sync bring it first. Rows in quarantine are
-listed: they could not be compared. Of the totals (sales_daily), rows counts the days
-without a sale too, which the warehouse may leave out. Its days before yesterday, and of
-single locations, are brought by the nightly deep run (schedule.reconcile_deep) or a full
-resync only: until then they may differ, and larder reconcile brings them at once.
+two turns of its schedule (1 hour at most). It is a difference when the API showed the
+same before and after; a row that had changed is moving; settled are rows that did not
+differ any more. Where no daemon serves a source, nothing is waited for: let larder sync
+bring what changed first. Totals (sales_daily) of days before yesterday, and of single
+locations, may differ until the nightly deep run or larder reconcile.
 
-Each line has source, stream, id, field and both values. A field is a path in the
-API's JSON, or a column of the table. With --format json every finding is one JSON
-object on a line, and the last line is a summary; its "kind" is difference,
-moving, quarantined or summary. In the summary, unjudged are rows that differed at first
-sight, but were too many to compare again.
-
-Exit codes: 0 no difference; 1 a difference, or something could not be compared, as rows
-in quarantine; 2 usage or configuration; 3 the API refused; 4 the warehouse could not be
-reached.`,
+Each line has kind, source, stream, id, field and both values. A field is a path in the
+API's JSON, or a column of the table. With --format json it is a JSON object, and the last
+line is a summary: unjudged are rows that were too many to compare again. A difference,
+and what could not be compared, as rows in quarantine, end with exit code 1.`,
 		Example: `  larder verify
   larder verify --source bistro --stream sales_orders
   larder verify --format json | jq 'select(.kind == "difference")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkFormat(format); err != nil {
+			a, show, err := g.beginPass(false, sel)
+			if err != nil {
 				return err
 			}
-			return runVerify(cmd, g, sel, wait, format)
+			p := &findingPrinter{printer: printer{out: show.above(g.out), json: asJSON}}
+			report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
+			show.end()
+			p.out = g.out
+			if len(report.Sources) > 0 {
+				p.summary(report, err)
+			}
+			return errors.Join(p.err, err)
 		},
 	}
 	sourcesFlag(cmd, &sel.Sources)
 	streamsFlag(cmd, &sel.Streams)
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &asJSON)
 	waitFlag(cmd, &wait)
 	return cmd
-}
-
-func runVerify(cmd *cobra.Command, g *globals, sel syncer.Selection, wait time.Duration, format string) error {
-	a, show, err := g.beginPass(cmd.Context(), sel)
-	if err != nil {
-		return err
-	}
-	p := &findingPrinter{printer: printer{out: show.above(g.out), json: format == formatJSON}}
-	report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
-	show.end()
-	p.out = g.out
-	if len(report.Sources) > 0 {
-		p.summary(report, err)
-	}
-	return errors.Join(p.err, err)
 }
 
 // findingPrinter prints findings as they come, and the report at the end.
 type findingPrinter struct {
 	printer
-	hints []string
+	hints []string // those printed
 }
 
 func (p *findingPrinter) print(f verify.Finding) {
@@ -95,56 +79,31 @@ func (p *findingPrinter) print(f verify.Finding) {
 		p.line(f)
 		return
 	}
+	field, values := cmp.Or(f.Field, "(row)"), f.Reason
+	if f.Column {
+		field = "column " + field
+	}
+	if f.API != nil || f.Mirror != nil {
+		values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
+	}
+	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, cmp.Or(f.ID, `""`), field, values)
+	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
-	}
-	row := fmt.Sprintf("%s %s %s", f.Source, f.Stream, shownID(f.ID))
-	switch f.Kind {
-	case verify.FoundDifference:
-		p.printf("differs: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(shownValues(f)))
-	case verify.FoundQuarantined:
-		p.printf("quarantined: %s %s: %s\n", row, text.Visible(shownField(f)), text.Visible(f.Reason))
-	default:
-		p.printf("%s: %s\n", f.Kind, row)
+		p.sentence("→ %s", f.Hint)
 	}
 }
 
-// shownID is an id in quotes where it could be taken for something else.
-func shownID(id string) string {
-	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == '"' }) {
-		return strconv.Quote(id)
-	}
-	return text.Visible(id)
-}
-
-func shownField(f verify.Finding) string {
+// shownValue is a value of a finding; of a whole row it is a word or two.
+func shownValue(f verify.Finding, v json.RawMessage) string {
 	switch {
-	case f.Column:
-		return "column " + f.Field
-	case f.Field == "":
-		return "(row)"
-	default:
-		return f.Field
-	}
-}
-
-func shownValues(f verify.Finding) string {
-	if f.API == nil && f.Mirror == nil {
-		return "not shown"
-	}
-	api, mirror := shownValue(f.API), shownValue(f.Mirror)
-	var ofAPI, ofMirror string // words about the whole row
-	if f.Field == "" && json.Unmarshal(f.API, &ofAPI) == nil && json.Unmarshal(f.Mirror, &ofMirror) == nil {
-		api, mirror = ofAPI, ofMirror
-	}
-	return "API " + api + ", mirror " + mirror
-}
-
-func shownValue(v json.RawMessage) string {
-	if len(v) == 0 {
+	case len(v) == 0:
 		return "(none)"
+	case f.Field == "":
+		return strings.Trim(string(v), `"`)
+	default:
+		return text.Short(string(v), 200)
 	}
-	return text.Short(string(v), 200)
 }
 
 // verifySummary is the last line of --format json.
@@ -169,18 +128,17 @@ type verifyStream struct {
 func summarize(r verify.Report, err error) verifySummary {
 	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
+		streams := source.Streams
 		if source.Err != nil {
-			line := verifyStream{Source: source.Source, Error: source.Err.Text}
-			line.Err = source.Err
-			s.Streams = append(s.Streams, line)
+			streams = append([]verify.StreamReport{{StreamOutcome: status.StreamOutcome{Err: source.Err}}}, streams...)
 		}
-		for _, st := range source.Streams {
+		for _, st := range streams {
 			s.Rows += st.Rows
 			s.Moving += st.Moving
 			s.Quarantined += st.InQuarantine
 			line := verifyStream{Source: source.Source, StreamReport: st}
 			if st.Err != nil {
-				line.Error = st.Err.Error()
+				line.Error = st.Err.Text
 			}
 			s.Streams = append(s.Streams, line)
 		}
@@ -194,11 +152,10 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 		p.line(s)
 		return
 	}
-	t := &table{width: widthOf(p.out), columns: []column{
-		{"source", 0}, {"stream", 0}, {"rows", 0}, {"differ", 0}, {"moving", 3}, {"settled", 5}, {"quarantined", 2}, {"time", 4}, {"result", 0},
-	}}
+	t := &table{width: widthOf(p.out), least: len("  interrupted"), spare: []string{"settled", "time", "moving", "quarantined"}}
+	t.add("source", "stream", "rows", "differ", "moving", "settled", "quarantined", "time", "result")
 	for _, st := range s.Streams {
-		t.add(st.Source, orDash(st.Stream), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
+		t.add(st.Source, cmp.Or(st.Stream, "-"), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
 			st.Took.Duration().Round(100*time.Millisecond), verifyOutcome(st))
 	}
 	p.failed(t.print(p.out))
@@ -210,9 +167,6 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 			}
 			p.sentence("%s %s: %s differed at first sight; %s", st.Source, st.Stream, text.Plural(st.Unjudged, "more row"), why)
 		}
-	}
-	for _, hint := range p.hints {
-		p.sentence("%s", hint)
 	}
 	p.sentence("rows: %d, differences: %d, still moving: %d, quarantined: %d, time: %s", s.Rows, s.Differences, s.Moving, s.Quarantined,
 		s.FinishedAt.Sub(s.StartedAt).Round(100*time.Millisecond))

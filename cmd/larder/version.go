@@ -27,11 +27,11 @@ func versionCommand(g *globals) *cobra.Command {
   larder version --notices | less`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			text := versionLine()
 			if licences {
-				_, err := io.WriteString(g.out, notices)
-				return err
+				text = notices
 			}
-			_, err := io.WriteString(g.out, versionLine())
+			_, err := io.WriteString(g.out, text)
 			return err
 		},
 	}

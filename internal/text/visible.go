@@ -13,65 +13,47 @@ import (
 // API end on terminals and pages, where control characters would act, and where codes without a
 // width or of another direction would make one text look like another. White space that is more
 // than a space is escaped too: a name with a line break would make a row of its own.
-func Visible(s string) string { return escape(s, func(r rune) bool { return r == ' ' }) }
+func Visible(s string) string { return escape(s, " ") }
 
 // VisibleLines is [Visible] for text of several lines: line breaks and tabs stay.
-func VisibleLines(s string) string { return escape(s, layout) }
+func VisibleLines(s string) string { return escape(s, " \n\t") }
 
-// layout is true of the white space that text of ours is laid out with.
-func layout(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
-
-func escape(s string, stays func(rune) bool) string {
-	if !needed(s, stays) {
+// escape leaves white space of layout as it is.
+func escape(s, layout string) string {
+	var b []byte // nil until something is escaped
+	last := rune(0)
+	for i, r := range s {
+		if seen(last, r) || strings.ContainsRune(layout, r) {
+			if b != nil {
+				b = utf8.AppendRune(b, r)
+			}
+			last = r
+			continue
+		}
+		if b == nil {
+			b = append(make([]byte, 0, len(s)+16), s[:i]...)
+		}
+		b, last = appendEscaped(b, r), 0
+	}
+	if b == nil {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
-	last := rune(0)
-	for i, r := range s {
-		if stays(r) || seen(last, r) && !wrong(s, i, r) {
-			b.WriteRune(r)
-			last = r
-		} else {
-			write(&b, r)
-			last = 0
-		}
-	}
-	return b.String()
-}
-
-func needed(s string, stays func(rune) bool) bool {
-	last := rune(0)
-	for i, r := range s {
-		if !stays(r) && (!seen(last, r) || wrong(s, i, r)) {
-			return true
-		}
-		last = r
-	}
-	return false
-}
-
-// wrong is true of a replacement character that stands for bytes that are not UTF-8. It is
-// written as the character itself is: JSON has no form for such bytes.
-func wrong(s string, i int, r rune) bool {
-	if r != utf8.RuneError {
-		return false
-	}
-	_, size := utf8.DecodeRuneInString(s[i:])
-	return size == 1
+	return string(b)
 }
 
 // emojiForm asks for the coloured form of the sign before it, as in many a name. It
 // is without a width, and harmless after a sign.
 const emojiForm = '\ufe0f'
 
-// seen is true when a person sees r after last.
+// seen reports whether a person sees r after last.
 func seen(last, r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return r > ' ' && r < 0x7f
 	case r == emojiForm:
-		return unicode.Is(unicode.So, last) && last != utf8.RuneError
+		return unicode.Is(unicode.So, last)
+	case r == utf8.RuneError: // also of bytes that are no characters, for which JSON has no form
+		return false
 	case !unicode.IsPrint(r): // controls, marks of direction, codes without a width, strange spaces
 		return false
 	default:
@@ -82,19 +64,17 @@ func seen(last, r rune) bool {
 // blankPattern counts as a sign, and is blank.
 const blankPattern = '\u2800'
 
-func write(b *strings.Builder, r rune) {
+func appendEscaped(b []byte, r rune) []byte {
 	switch r {
 	case '\n':
-		b.WriteString(`\n`)
+		return append(b, `\n`...)
 	case '\r':
-		b.WriteString(`\r`)
+		return append(b, `\r`...)
 	case '\t':
-		b.WriteString(`\t`)
-	default:
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-			return
-		}
-		fmt.Fprintf(b, `\u%04x`, r)
+		return append(b, `\t`...)
 	}
+	for _, unit := range utf16.AppendRune(nil, r) {
+		b = fmt.Appendf(b, `\u%04x`, unit)
+	}
+	return b
 }

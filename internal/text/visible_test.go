@@ -30,7 +30,7 @@ func TestVisible(t *testing.T) {
 		"tag\U000e0041":                  `tag\udb40\udc41`,
 		"private\ue000":                  `private\ue000`,
 		"bytes\xff\xc3(":                 `bytes\ufffd\ufffd(`,
-		"said \ufffd itself":             "said \ufffd itself",
+		"said \ufffd itself":             `said \ufffd itself`,
 		`back\slash`:                     `back\slash`,
 	} {
 		if got := Visible(text); got != want {
