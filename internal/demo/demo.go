@@ -284,7 +284,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 	b.WriteString(demoMark + "sources:\n")
 	for i := range o.Restaurants {
 		k := box.Key(i, sandbox.RoleMain)
-		name := fmt.Sprintf("restaurant-%d", i+1)
+		name := sourceName(k.BusinessName, i)
 		for file, secret := range map[string]string{name: k.Value, name + ".webhook": k.WebhookSecret} {
 			if err := os.WriteFile(filepath.Join(keys, file), []byte(secret+"\n"), 0o600); err != nil {
 				return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
@@ -336,4 +336,20 @@ func (o Options) port(ctx context.Context, wanted string) string {
 		}
 	}
 	return wanted // and the daemon says what is wrong with it
+}
+
+// sourceName makes a source's name of a restaurant's.
+func sourceName(business string, i int) string {
+	plain := strings.NewReplacer("ă", "a", "â", "a", "î", "i", "ș", "s", "ş", "s", "ț", "t", "ţ", "t", " ", "-").Replace(strings.ToLower(business))
+	var b strings.Builder
+	for _, r := range plain {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			b.WriteRune(r)
+		}
+	}
+	name := strings.Trim(b.String(), "-")
+	if name == "" || len(name) > 40 {
+		return fmt.Sprintf("restaurant-%d", i+1)
+	}
+	return name
 }
