@@ -53,8 +53,7 @@ const webhookPath = "/webhooks/"
 // adviceOn is what to do about a ping that was answered like this; nil is not at all.
 func adviceOn(s *config.Source, status *int) string {
 	switch {
-	case status != nil && (*status == http.StatusUnauthorized || *status == http.StatusTooManyRequests):
-		// 429 comes after many of them from one address.
+	case status != nil && *status == http.StatusUnauthorized:
 		return "Order events are refused as forged: put the webhook secret of this key into webhook.secret_file. If it is there, this machine's clock is wrong by minutes, or a proxy in front asks for a password."
 	case status != nil && *status == http.StatusNotFound:
 		return "The webhook URL of the key must end with " + webhookPath + s.Name + ", and larder run must have been started with this configuration."

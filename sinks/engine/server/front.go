@@ -83,9 +83,7 @@ func (r *Readers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		(&answer{w: limited, version: "larder"}).fail(err)
 		return
 	}
-	ctx, end := inbound.UntilGone(req.Context())
-	defer end()
-	r.next.ServeHTTP(limited, req.WithContext(ctx))
+	r.next.ServeHTTP(limited, req)
 }
 
 // fullAnswer is the answer to one connection too many.
