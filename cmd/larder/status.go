@@ -106,7 +106,7 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 		for _, concern := range concernsOf(s.Now, src) {
 			b.WriteString(wrap(text.Visible(concern), "  ", width))
 		}
-		if len(src.Streams) == 0 || src.Unasked() != "" {
+		if len(src.Streams) == 0 {
 			continue
 		}
 		if err := streamTable(s.Now, src, width).print(&b); err != nil {
@@ -169,9 +169,6 @@ func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 			concern += " " + probe
 		}
 		texts = append(texts, concern)
-	}
-	if unasked := src.Unasked(); unasked != "" {
-		texts = append(texts, unasked)
 	}
 	return texts
 }
