@@ -209,7 +209,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		{quoted, "", "drop", "", "webhook.secret_file: file " + quoted + " has quotes around the secret"},
 		{good.Webhook.SecretFile, named, "drop", "", "webhook.next_secret_file: file " + named + " begins with a name and ="},
 		{good.Webhook.SecretFile, "", "pseudonymise", none, "warehouse.personal_data_key_file: file " + none + ": no such file"},
-		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: the key of pseudonyms has 10 bytes"},
+		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: file " + short + ": the key of pseudonyms has 10 bytes"},
 	} {
 		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.Config.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string
