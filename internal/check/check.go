@@ -24,6 +24,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -71,11 +72,14 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
-	lost := c.checkWarehouse(ctx, each)
+	err := c.checkWarehouse(ctx, each)
+	if err != nil {
+		each(bad(exit.Code(err), "", "%v", err))
+	}
 	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
 		each(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
-	if !lost { // else the process that has lost it listens, and is to be stopped for that
+	if _, lost := errors.AsType[*warehouse.FolderReplacedError](err); !lost { // else the process that has lost it listens, and is to be stopped for that
 		c.checkPorts(ctx, each)
 	}
 	if ctx.Err() != nil {
@@ -238,73 +242,52 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkWarehouse tries the warehouse. lost reports that a process runs whose data folder was removed
-// or replaced.
-func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
+// checkWarehouse tries the warehouse, with its engine where it is embedded.
+func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		c.CheckTables(ctx, report)
-		return false
+		return c.CheckTables(ctx, report)
 	}
-	if !c.checkEngine(report) {
-		return false
-	}
-	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return true
-	}
-	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		report(c.checkParent())
-		return false
-	}
-	c.CheckTables(ctx, report)
-	return false
-}
-
-// checkEngine finds the embedded engine, and the memory for it.
-func (c Checker) checkEngine(report func(Finding)) bool {
 	library, err := engine.FindLibrary()
 	if err != nil {
-		report(bad(exit.Warehouse, "", "engine: %v", err))
-		return false
+		return exit.WarehouseError(fmt.Errorf("engine: %w", err))
 	}
 	report(good("engine: %s", library))
 	plan, err := c.Warehouse.Memory()
 	if err != nil {
-		report(bad(exit.Usage, "", "%v", err))
-		return false
+		return exit.UsageError(err)
 	}
 	report(good("memory: the engine may use %s", plan))
-	return true
+	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
+		return fmt.Errorf("warehouse: %w", err)
+	}
+	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		report(c.checkParent())
+		return nil
+	}
+	return c.CheckTables(ctx, report)
 }
 
 // CheckTables opens the warehouse and looks at its tables.
-func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
+func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err error) {
 	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
 	defer func() {
-		if err := l.Close(); err != nil {
-			report(bad(exit.Warehouse, "", "warehouse: %v", err))
+		if failed := l.Close(); failed != nil {
+			err = errors.Join(err, exit.WarehouseError(fmt.Errorf("warehouse: %w", failed)))
 		}
 	}()
 	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return
+		return exit.WarehouseError(fmt.Errorf("warehouse: %w", err))
 	}
 	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
 	if err != nil {
-		report(bad(exit.Code(err), "", "warehouse: %v", err))
-		return
+		return fmt.Errorf("warehouse: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	info, err := sink.Check(ctx)
-	if err = c.Warehouse.Unreachable(err); exit.Code(err) == exit.Warehouse {
-		report(bad(exit.Warehouse, "", "%v", err))
-		return
-	}
-	if err != nil {
-		report(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
-		return
+	var info clickhouse.Info
+	if err := c.Warehouse.Retry(ctx, func(ctx context.Context) (err error) { info, err = sink.Check(ctx); return err }, 0, nil); err != nil {
+		return err
 	}
 	note := "tables are in place"
 	if !info.Migrated {
@@ -314,15 +297,20 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 		note += "; a daemon is running on it"
 	}
 	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
-	if info.Migrated {
-		c.checkPersonal(ctx, sink, report)
+	if !info.Migrated {
+		return nil
 	}
+	return c.checkPersonal(ctx, sink, report)
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
 func (c Checker) checkParent() Finding {
 	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
-	probe, err := os.MkdirTemp(existingParent(dir), ".larder-check-")
+	above := filepath.Dir(dir)
+	for _, err := os.Stat(above); err != nil && above != filepath.Dir(above); _, err = os.Stat(above) {
+		above = filepath.Dir(above)
+	}
+	probe, err := os.MkdirTemp(above, ".larder-check-")
 	if err == nil {
 		err = os.Remove(probe)
 	}
@@ -359,15 +347,6 @@ func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 			report(good("%s: http://%s, a daemon is running", at.what, at.address))
 		} else {
 			report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
-		}
-	}
-}
-
-// existingParent is the nearest folder above path that exists.
-func existingParent(path string) string {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			return dir
 		}
 	}
 }
