@@ -141,7 +141,14 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 	if err != nil {
 		found = append(found, bad(exit.Usage, "Correct or remove next_key_file.", "next key: %v", err))
 	}
-	found = append(found, c.checkSecrets(s)...)
+	if _, err := c.Sources.WebhookSecrets(s); err != nil {
+		found = append(found, bad(exit.Usage, "", "%v", err))
+	}
+	if s.PersonalData == string(personal.Pseudonymise) {
+		if _, _, err := c.Sources.Pseudonyms(); err != nil { // where there is no key yet, the daemon makes it
+			found = append(found, bad(exit.Usage, "", "warehouse.personal_data_key_file: %v", err))
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	me, client, err := c.fetchMe(ctx, s, key)
@@ -165,27 +172,6 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 	if s.Webhook.SecretFile != "" && c.Warehouse.Config.Webhooks.Listen != "" { // else the configuration's warnings say what is missing
 		found = append(found, c.checkWebhook(ctx, s, client, me.Scopes))
 	}
-	return found
-}
-
-// checkSecrets finds what is wrong with the secrets that a source has beside its keys.
-func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
-	note := func(setting string, err error) {
-		if err != nil {
-			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
-		}
-	}
-	if s.Webhook.SecretFile != "" {
-		_, err := s.Webhook.Read()
-		note("webhook.secret_file", err)
-		_, err = s.Webhook.ReadNext()
-		note("webhook.next_secret_file", err)
-	}
-	if s.PersonalData != string(personal.Pseudonymise) {
-		return found
-	}
-	_, _, err := c.Sources.Pseudonyms() // where there is no key yet, the daemon makes it
-	note("warehouse.personal_data_key_file", err)
 	return found
 }
 
