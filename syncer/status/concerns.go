@@ -255,7 +255,7 @@ func (s *Status) own() (all []Concern) {
 		{s.WarehouseUnavailable, HealthWarehouse, "warehouse away", "The warehouse takes no rows."},
 		{s.Damaged, HealthDamage, "warehouse damaged", "Part of the warehouse is damaged: rows are missing."},
 		{s.Refused, HealthConfiguration, "configuration refused", "The changed configuration is refused."},
-		{len(s.Problems) > 0 && !s.WarehouseUnavailable && !s.Damaged && !s.Refused, HealthWarehouse, "needs attention", "Larder needs attention."}, // of another version
+		{len(s.Problems) > 0 && !s.WarehouseUnavailable && !s.Damaged && !s.Refused, HealthWarehouse, "needs attention", "Larder needs attention."}, // of the engine, or of the process that answers readers
 	} {
 		if is.so {
 			all = append(all, Concern{Kind: is.kind, Label: is.label, Text: is.text, Advice: adviceProblem})

@@ -149,6 +149,7 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"rows are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a"), wellSource("b")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"rows of one are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"damaged", Status{Damaged: true, Problems: []string{"a part is gone"}, Sources: []SourceStatus{wellSource("b"), drift}}, "damage drift", "Part of the warehouse is damaged: rows are missing."},
+		{"the engine", Status{Problems: []string{"it has ended nine times"}, Sources: []SourceStatus{wellSource("b"), drift}}, "warehouse drift", "Larder needs attention."},
 		{"configuration", Status{Refused: true, Problems: []string{"line 3"}, Sources: []SourceStatus{wellSource("b"), wellSource("a")}}, "configuration", "The changed configuration is refused."},
 	}
 	for _, tt := range tests {
