@@ -269,10 +269,10 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err err
 	if err != nil {
 		return fmt.Errorf("warehouse: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	var info clickhouse.Info
-	if err := c.Warehouse.Retry(ctx, func(ctx context.Context) (err error) { info, err = sink.Check(ctx); return err }, 0, nil); err != nil {
+	if err := c.Warehouse.Retry(ctx, func(context.Context) (err error) { info, err = sink.Check(limited); return err }, 0, nil); err != nil {
 		return err
 	}
 	note := "tables are in place"
@@ -286,7 +286,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err err
 	if !info.Migrated {
 		return nil
 	}
-	return c.checkPersonal(ctx, sink, report)
+	return c.checkPersonal(limited, sink, report)
 }
 
 // checkParent finds out whether a data folder that is not there could be made.

@@ -109,7 +109,7 @@ func (p *Passwords) Right(ctx context.Context, remote, user, password string) (b
 
 type provenKey struct{}
 
-// withProven is the context of a connection, which has whether the right password was given on it.
+// withProven adds to the context of a connection whether the right password was given on it.
 func withProven(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, provenKey{}, new(atomic.Bool))
 }
