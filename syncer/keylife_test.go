@@ -67,8 +67,8 @@ func TestAKeyThatLacksWhatItShouldReadIsNotWell(t *testing.T) {
 		scopes, streams []string
 		text            string // of the concern, empty for none
 	}{
-		"nothing":                    {nil, nil, "The key may read nothing that is configured."},
-		"nothing of what is named":   {[]string{types.ScopeSales}, []string{"products"}, "The key may read nothing that is configured."},
+		"nothing":                    {nil, nil, "The key may not read allergens, categories, ingredients, locations, menus, online_orders, products, sales_daily, sales_orders, sales_products."},
+		"nothing of what is named":   {[]string{types.ScopeSales}, []string{"products"}, "The key may not read products."},
 		"not all of what is named":   {[]string{types.ScopeSales}, []string{"sales_orders", "products"}, "The key may not read products."},
 		"some, and nothing is named": {[]string{types.ScopeSales}, nil, ""},
 		"what is named":              {[]string{types.ScopeSales}, []string{"sales_orders"}, ""},

@@ -288,7 +288,7 @@ func TestServiceInTrouble(t *testing.T) {
 	h.want(1, "source bistro", "check")
 	h.url = "http://127.0.0.1:1/v1"
 	h.configure(quiet + local("embedded:./data"))
-	h.want(1, "Check base_url and the network", "check")
+	h.want(1, "Check base_url (as the service gives it, /v1 included) and the network", "check")
 	h.want(1, "→ Check base_url (as the service gives it, /v1 included) and the network", "sync", "--retry-for", "0s")
 	h.want(2, "--retry-for -1s: it must not be below 0s", "sync", "--retry-for", "-1s")
 }

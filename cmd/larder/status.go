@@ -103,7 +103,7 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 		for _, concern := range concernsOf(s.Now, src) {
 			line("  ", concern)
 		}
-		if len(src.Streams) == 0 || src.Unasked() != "" {
+		if len(src.Streams) == 0 {
 			continue
 		}
 		if err := streamTable(s.Now, src, width).print(&b); err != nil {
@@ -152,9 +152,6 @@ func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
 			concern += " " + probe
 		}
 		texts = append(texts, concern)
-	}
-	if unasked := src.Unasked(); unasked != "" {
-		texts = append(texts, unasked)
 	}
 	return texts
 }

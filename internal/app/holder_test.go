@@ -48,9 +48,9 @@ func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
 		}
 	}
 	var says []string
-	w.app.Checker().CheckTables(t.Context(), func(f check.Finding) { says = append(says, f.Text) })
-	if got := strings.Join(says, "\n"); !strings.Contains(got, "tables are in place") {
-		t.Errorf("check says %q", got)
+	err := w.app.Checker().CheckTables(t.Context(), func(f check.Finding) { says = append(says, f.Text) })
+	if got := strings.Join(says, "\n"); err != nil || !strings.Contains(got, "tables are in place") {
+		t.Errorf("check says %q, %v", got, err)
 	}
 	var out bytes.Buffer
 	if err := w.app.Query(t.Context(), "SELECT count() FROM locations", "TSV", &out); err != nil {

@@ -161,16 +161,11 @@ func TestAWebhookIsInTheWarehouse(t *testing.T) {
 	if now := d.Status(); now.Sources[0].LastPing.IsZero() {
 		t.Error("status has no last ping")
 	}
-	for want := range 2 { // the second time this machine has sent too many that are forged
-		if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookSecret = "whsec_other" }); err != nil {
-			t.Fatal(err)
-		}
-		if found := said(); !strings.Contains(found, []string{"answered with 401", "answered with 429"}[want]+" Order events are refused as forged: put the webhook secret of this key into webhook.secret_file") {
-			t.Errorf("signed with another secret, check says\n%s", found)
-		}
-		for range 40 {
-			postEvent(t, address, "/webhooks/r0", "whsec_other", event("evt_2", order))
-		}
+	if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookSecret = "whsec_other" }); err != nil {
+		t.Fatal(err)
+	}
+	if found := said(); !strings.Contains(found, "answered with 401 Order events are refused as forged: put the webhook secret of this key into webhook.secret_file") {
+		t.Errorf("signed with another secret, check says\n%s", found)
 	}
 	if err := w.UpdateKey(key.Value, func(k *sandbox.Key) { k.WebhookSecret = key.WebhookSecret }); err != nil {
 		t.Fatal(err)
@@ -214,7 +209,7 @@ func TestCheckReadsTheOtherSecretsOfASource(t *testing.T) {
 		{quoted, "", "drop", "", "webhook.secret_file: file " + quoted + " has quotes around the secret"},
 		{good.Webhook.SecretFile, named, "drop", "", "webhook.next_secret_file: file " + named + " begins with a name and ="},
 		{good.Webhook.SecretFile, "", "pseudonymise", none, "warehouse.personal_data_key_file: file " + none + ": no such file"},
-		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: the key of pseudonyms has 10 bytes"},
+		{good.Webhook.SecretFile, "", "pseudonymise", short, "warehouse.personal_data_key_file: file " + short + ": the key of pseudonyms has 10 bytes"},
 	} {
 		s.Webhook.SecretFile, s.Webhook.NextSecretFile, s.PersonalData, w.app.Config.Warehouse.PersonalDataKeyFile = c.secret, c.next, c.mode, c.key
 		var wrong []string

@@ -17,14 +17,17 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Finding is one line of a check.
@@ -69,9 +72,14 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
-	lost := c.checkWarehouse(ctx, each)
-	c.checkPassword(each)
-	if !lost { // else the process that has lost it listens, and is to be stopped for that
+	err := c.checkWarehouse(ctx, each)
+	if err != nil {
+		each(bad(exit.Code(err), "", "%v", err))
+	}
+	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
+		each(bad(exit.Usage, "", "web.password_file: %v", err))
+	}
+	if _, lost := errors.AsType[*warehouse.FolderReplacedError](err); !lost { // else the process that has lost it listens, and is to be stopped for that
 		c.checkPorts(ctx, each)
 	}
 	if ctx.Err() != nil {
@@ -133,97 +141,65 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 	if err != nil {
 		found = append(found, bad(exit.Usage, "Correct or remove next_key_file.", "next key: %v", err))
 	}
-	found = append(found, c.checkSecrets(s)...)
+	if _, err := c.Sources.WebhookSecrets(s); err != nil {
+		found = append(found, bad(exit.Usage, "", "%v", err))
+	}
+	if s.PersonalData == string(personal.Pseudonymise) {
+		if _, _, err := c.Sources.Pseudonyms(); err != nil { // where there is no key yet, the daemon makes it
+			found = append(found, bad(exit.Usage, "", "warehouse.personal_data_key_file: %v", err))
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	me, proxy, err := c.fetchMe(ctx, s, key)
+	me, client, err := c.fetchMe(ctx, s, key)
 	if api.IsUnauthorized(err) && next != (config.Secret{}) {
-		if other, _, failed := c.fetchMe(ctx, s, next); failed == nil {
-			me, err, key = other, nil, next
+		if other, its, failed := c.fetchMe(ctx, s, next); failed == nil {
+			me, client, err = other, its, nil
 			found = append(found, warn("Put it in key_file's place.", "the API refuses the key (401); the next key works"))
 		}
 	}
+	if client == nil {
+		return append(found, bad(exit.Usage, "", "%v", err))
+	}
+	proxy := client.Proxy()
 	if err != nil {
-		return append(found, refusal(s, err, proxy))
+		return append(found, refusal(err, proxy))
 	}
 	if proxy != "" {
 		found = append(found, good("through the proxy %s", proxy))
 	}
-	found = append(found, KeyFindings(s, *me)...)
+	found = append(found, KeyFindings(s, me)...)
 	if s.Webhook.SecretFile != "" && c.Warehouse.Config.Webhooks.Listen != "" { // else the configuration's warnings say what is missing
-		found = append(found, c.checkWebhook(ctx, s, key, me))
+		found = append(found, c.checkWebhook(ctx, s, client, me.Scopes))
 	}
 	return found
 }
 
-// checkSecrets finds what is wrong with the secrets that a source has beside its keys.
-func (c Checker) checkSecrets(s *config.Source) (found []Finding) {
-	note := func(setting string, err error) {
-		if err != nil {
-			found = append(found, bad(exit.Usage, "", "%v", &config.SecretError{Setting: setting, Err: err}))
-		}
-	}
-	if s.Webhook.SecretFile != "" {
-		_, err := s.Webhook.Read()
-		note("webhook.secret_file", err)
-		_, err = s.Webhook.ReadNext()
-		note("webhook.next_secret_file", err)
-	}
-	if s.PersonalData != string(personal.Pseudonymise) {
-		return found
-	}
-	w := &c.Warehouse.Config.Warehouse
-	key, err := w.ReadPersonalKey()
-	if errors.Is(err, os.ErrNotExist) && w.PersonalDataKeyFile == "" {
-		return found // the daemon makes it
-	}
-	if err == nil {
-		_, err = personal.New(personal.Pseudonymise, []byte(key.Reveal()))
-	}
-	note("warehouse.personal_data_key_file", err)
-	return found
-}
-
-// fetchMe asks what the API says of a key, through the proxy that is returned, empty for none.
-func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secret) (*types.Me, string, error) {
-	client, err := c.clientFor(s, key)
-	if err != nil {
-		return nil, "", exit.UsageError(err)
-	}
-	me, err := client.Me(ctx)
-	if err != nil {
-		return nil, client.Proxy(), err
-	}
-	return &me.Value, client.Proxy(), nil
-}
-
-// clientFor asks with one key.
-func (c Checker) clientFor(s *config.Source, key config.Secret) (*api.Client, error) {
+// fetchMe asks what the API says of a key, with the client that is returned, nil for none.
+func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secret) (types.Me, *api.Client, error) {
 	o := c.API
 	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
-	return api.New(o)
+	client, err := api.New(o)
+	if err != nil {
+		return types.Me{}, nil, exit.UsageError(err)
+	}
+	me, err := client.Me(ctx)
+	return me.Value, client, err
 }
 
-// refusal is the finding of a /me that failed.
-func refusal(s *config.Source, err error, proxy string) Finding {
+// refusal is the finding of a /me that failed, in the words that a pass has for it.
+func refusal(err error, proxy string) Finding {
+	trouble := stream.Diagnose(err)
+	f := status.FailureIn(trouble.State, err)
 	switch {
-	case exit.Code(err) == exit.Usage: // it was not asked
-		return bad(exit.Usage, "", "%v", err)
-	case api.IsUnauthorized(err):
-		return bad(exit.API, "The key is wrong or was deleted. Ask the restaurant for a new one.", "the API refuses the key (401)")
-	case api.IsKeyDisabled(err):
-		return bad(exit.API, "Ask the restaurant to enable it.", "the restaurant has disabled the key")
-	case api.IsNoEndpoint(err):
-		return bad(exit.Usage, "base_url must be as the service gives it, /v1 included.", "%s is not the API", s.BaseURL)
-	case api.IsRateLimited(err):
-		return bad(exit.Problem, "Someone else uses the key or this address. Try again later.", "%v", err)
 	case api.IsProxyLogin(err): // it names what to do
-		return bad(exit.Usage, "", "%v", err)
-	case proxy != "":
-		return bad(exit.Problem, "Check the proxy "+proxy+", base_url and the network.", "%v", err)
-	default:
-		return bad(exit.Problem, "Check base_url and the network.", "%v", err)
+		f.Code, f.Hint = exit.Usage, ""
+	case api.IsRateLimited(err):
+		f.Hint = "Someone else uses the key or this address. Try again later."
+	case proxy != "" && trouble.State == status.StateUnreachable:
+		f.Hint = "Check the proxy " + proxy + ", base_url and the network."
 	}
+	return bad(f.Code, f.Hint, "%s", trouble.Detail)
 }
 
 // KeyFindings are the findings of a key that /me has answered: what it may read.
@@ -252,85 +228,52 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkWarehouse tries the warehouse. lost reports that a process runs whose data folder was removed
-// or replaced.
-func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
+// checkWarehouse tries the warehouse, with its engine where it is embedded.
+func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		c.CheckTables(ctx, report)
-		return false
+		return c.CheckTables(ctx, report)
 	}
-	if !c.checkEngine(report) {
-		return false
-	}
-	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return true
-	}
-	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		report(c.checkParent())
-		return false
-	}
-	c.checkBackup(report)
-	c.CheckTables(ctx, report)
-	return false
-}
-
-// checkBackup warns of a backup that was killed: what is left of it takes space.
-func (c Checker) checkBackup(report func(Finding)) {
-	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
-	switch left, err := backup.Left(dir); {
-	case err != nil:
-		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
-	case left:
-		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
-	}
-}
-
-// checkEngine finds the embedded engine, and the memory for it.
-func (c Checker) checkEngine(report func(Finding)) bool {
 	library, err := engine.FindLibrary()
 	if err != nil {
-		report(bad(exit.Warehouse, "", "engine: %v", err))
-		return false
+		return exit.WarehouseError(fmt.Errorf("engine: %w", err))
 	}
 	report(good("engine: %s", library))
 	plan, err := c.Warehouse.Memory()
 	if err != nil {
-		report(bad(exit.Usage, "", "%v", err))
-		return false
+		return exit.UsageError(err)
 	}
 	report(good("memory: the engine may use %s", plan))
-	return true
+	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
+		return fmt.Errorf("warehouse: %w", err)
+	}
+	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+		report(c.checkParent())
+		return nil
+	}
+	return c.CheckTables(ctx, report)
 }
 
 // CheckTables opens the warehouse and looks at its tables.
-func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
+func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err error) {
 	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
 	defer func() {
-		if err := l.Close(); err != nil {
-			report(bad(exit.Warehouse, "", "warehouse: %v", err))
+		if failed := l.Close(); failed != nil {
+			err = errors.Join(err, exit.WarehouseError(fmt.Errorf("warehouse: %w", failed)))
 		}
 	}()
 	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return
+		return exit.WarehouseError(fmt.Errorf("warehouse: %w", err))
 	}
 	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
 	if err != nil {
-		report(bad(exit.Code(err), "", "warehouse: %v", err))
-		return
+		return fmt.Errorf("warehouse: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	info, err := sink.Check(ctx)
-	if err = c.Warehouse.Unreachable(err); exit.Code(err) == exit.Warehouse {
-		report(bad(exit.Warehouse, "", "%v", err))
-		return
-	}
-	if err != nil {
-		report(bad(exit.Warehouse, "", "warehouse %s: %v", c.Warehouse.Config.Warehouse.DSN, err))
-		return
+	var info clickhouse.Info
+	if err := c.Warehouse.Retry(ctx, func(context.Context) (err error) { info, err = sink.Check(limited); return err }, 0, nil); err != nil {
+		return err
 	}
 	note := "tables are in place"
 	if !info.Migrated {
@@ -340,15 +283,20 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 		note += "; a daemon is running on it"
 	}
 	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
-	if info.Migrated {
-		c.checkPersonal(ctx, sink, report)
+	if !info.Migrated {
+		return nil
 	}
+	return c.checkPersonal(limited, sink, report)
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
 func (c Checker) checkParent() Finding {
 	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
-	probe, err := os.MkdirTemp(existingParent(dir), ".larder-check-")
+	above := filepath.Dir(dir)
+	for _, err := os.Stat(above); err != nil && above != filepath.Dir(above); _, err = os.Stat(above) {
+		above = filepath.Dir(above)
+	}
+	probe, err := os.MkdirTemp(above, ".larder-check-")
 	if err == nil {
 		err = os.Remove(probe)
 	}
@@ -358,52 +306,33 @@ func (c Checker) checkParent() Finding {
 	return good("warehouse: %s is created at the start", dir)
 }
 
-func (c Checker) checkPassword(report func(Finding)) {
-	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
-		report(bad(exit.Usage, "", "web.password_file: %v", err))
-	}
-}
-
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
 func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
-	running := func() bool { _, err := c.Warehouse.DaemonStatus(ctx); return err == nil }
-	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
+	configured := c.Warehouse.Config
+	addresses := []struct{ what, setting, address string }{
+		{"status page", "web.listen", configured.Web.Listen}, {"webhooks", "webhooks.listen", configured.Webhooks.Listen},
+	}
+	if configured.Warehouse.DSN.Embedded() {
 		if err := c.Warehouse.ReadersConfined(); err != nil {
 			report(bad(exit.Usage, "", "%v", err))
 		}
-		checkPort(ctx, report, "ClickHouse HTTP", "warehouse.http_listen", c.Warehouse.Config.Warehouse.HTTPListen, running)
+		addresses = append(addresses, struct{ what, setting, address string }{"ClickHouse HTTP", "warehouse.http_listen", configured.Warehouse.HTTPListen})
 	}
-	checkPort(ctx, report, "status page", "web.listen", c.Warehouse.Config.Web.Listen, running)
-	checkPort(ctx, report, "webhooks", "webhooks.listen", c.Warehouse.Config.Webhooks.Listen, running)
-}
-
-func checkPort(ctx context.Context, report func(Finding), what, option, address string, ours func() bool) {
-	if address == "" {
-		return
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	switch {
-	case err == nil:
-		if err := l.Close(); err != nil {
-			report(bad(exit.Problem, "", "%s: %v", what, err))
-			return
+	for _, at := range addresses {
+		if at.address == "" {
+			continue
 		}
-		report(good("%s: http://%s is free", what, address))
-	case errors.Is(err, syscall.EADDRINUSE) && ours():
-		report(good("%s: http://%s, a daemon is running", what, address))
-	case errors.Is(err, syscall.EADDRINUSE):
-		report(bad(exit.Usage, "Stop that process, or set "+option+" to another address.", "%s: %s is taken by another process", what, address))
-	default:
-		report(bad(exit.Usage, "Set "+option+" to an address of this machine.", "%s: %v", what, err))
-	}
-}
-
-// existingParent is the nearest folder above path that exists.
-func existingParent(path string) string {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			return dir
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", at.address)
+		if err == nil {
+			err = l.Close()
+		}
+		if err == nil {
+			report(good("%s: http://%s is free", at.what, at.address))
+		} else if _, failed := c.Warehouse.DaemonStatus(ctx); failed == nil && errors.Is(err, syscall.EADDRINUSE) {
+			report(good("%s: http://%s, a daemon is running", at.what, at.address))
+		} else {
+			report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
 		}
 	}
 }

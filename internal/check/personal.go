@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/text"
@@ -11,11 +12,10 @@ import (
 
 // checkPersonal says of each source whose stored orders hold more of their customers than its
 // personal_data keeps that the daemon will erase that.
-func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func(Finding)) {
+func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func(Finding)) error {
 	businesses, err := sink.Businesses(ctx)
 	if err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return
+		return exit.WarehouseError(fmt.Errorf("warehouse: %w", err))
 	}
 	for i := range c.Warehouse.Config.Sources {
 		s := &c.Warehouse.Config.Sources[i]
@@ -26,8 +26,7 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func
 		}
 		n, err := syncer.HoldingMore(ctx, sink, businesses[s.Name], s.Name, policy)
 		if err != nil {
-			report(bad(exit.Warehouse, "", "source %s: personal_data: %v", s.Name, err))
-			continue
+			return exit.WarehouseError(fmt.Errorf("source %s: personal_data: %w", s.Name, err))
 		}
 		if n > 0 {
 			advice := "It is erased when the source is next served; to keep it, set personal_data back before that."
@@ -37,4 +36,5 @@ func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func
 			report(warn(advice, "source %s: %s more of the customer than personal_data: %s keeps", s.Name, text.Counted(n, "stored order", "holds", "hold"), policy.Mode()))
 		}
 	}
+	return nil
 }

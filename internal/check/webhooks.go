@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -17,13 +16,9 @@ import (
 
 // checkWebhook makes the service send a ping to the webhook URL of a source's key, which the
 // daemon answers, and reports the result.
-func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.Secret, me *types.Me) Finding {
-	if !slices.Contains(me.Scopes, types.ScopeOrders) {
+func (c Checker) checkWebhook(ctx context.Context, s *config.Source, client *api.Client, scopes []string) Finding {
+	if !slices.Contains(scopes, types.ScopeOrders) {
 		return warn("Ask the restaurant for the scope, or remove webhook.secret_file.", "it takes webhooks, and its key lacks orders:write, without which there are none")
-	}
-	client, err := c.clientFor(s, key)
-	if err != nil {
-		return bad(exit.Usage, "", "%v", err)
 	}
 	began := time.Now()
 	result, err := client.TestWebhook(ctx)
@@ -35,14 +30,23 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, key config.
 		return warn("Have the restaurant enter the public https address of webhooks.listen, with "+webhookPath+s.Name+" behind it.", "its key has no webhook URL")
 	case err != nil:
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
-	case result.OK:
-		return c.arrived(ctx, s, began, took)
 	}
+	now, failed := c.Warehouse.DaemonStatus(ctx)
+	runs := failed == nil && !now.StartedAt.IsZero()
+	pinged := slices.ContainsFunc(now.Sources, func(of status.SourceStatus) bool { return of.Name == s.Name && !of.LastPing.Before(began) })
 	said := fmt.Sprintf("the ping was not answered within %s", took)
 	if result.HTTPStatus != nil {
 		said = fmt.Sprintf("the ping was answered with %d", *result.HTTPStatus)
 	}
-	if !c.takesWebhooks(ctx) {
+	switch {
+	case result.OK && pinged:
+		return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
+	case result.OK && runs: // somebody else answers anything
+		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
+			"a ping was answered well, and did not come in here")
+	case result.OK:
+		return warn("", "a ping was answered well in %s, and no daemon can be asked here whether it took it", took)
+	case !runs:
 		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.Config.Webhooks.Listen)
 	}
 	return bad(exit.Problem, adviceOn(s, result.HTTPStatus), "%s", said)
@@ -53,36 +57,10 @@ const webhookPath = "/webhooks/"
 // adviceOn is what to do about a ping that was answered like this; nil is not at all.
 func adviceOn(s *config.Source, status *int) string {
 	switch {
-	case status != nil && (*status == http.StatusUnauthorized || *status == http.StatusTooManyRequests):
-		// 429 comes after many of them from one address.
+	case status != nil && *status == http.StatusUnauthorized:
 		return "Order events are refused as forged: put the webhook secret of this key into webhook.secret_file. If it is there, this machine's clock is wrong by minutes, or a proxy in front asks for a password."
 	case status != nil && *status == http.StatusNotFound:
 		return "The webhook URL of the key must end with " + webhookPath + s.Name + ", and larder run must have been started with this configuration."
 	}
 	return "Does the proxy or tunnel in front pass " + webhookPath + " on to webhooks.listen?"
-}
-
-// arrived judges a ping that was answered with success: by the daemon, whose status then has
-// it, or by somebody else who answers anything.
-func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
-	now, err := c.Warehouse.DaemonStatus(ctx)
-	i := slices.IndexFunc(now.Sources, func(c status.SourceStatus) bool { return c.Name == s.Name })
-	switch {
-	case err != nil || now.StartedAt.IsZero() || i < 0:
-		return warn("", "a ping was answered well in %s, and no daemon can be asked here whether it took it", took)
-	case now.Sources[i].LastPing.Before(began):
-		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
-			"a ping was answered well, and did not come in here")
-	}
-	return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
-}
-
-// takesWebhooks reports whether somebody listens where webhooks are taken.
-func (c Checker) takesWebhooks(ctx context.Context) bool {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.Config.Webhooks.Listen)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close() // nothing was said on it
-	return true
 }

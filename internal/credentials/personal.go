@@ -20,30 +20,34 @@ func (r Reader) Policy(s *config.Source) (personal.Policy, error) {
 	if mode != personal.Pseudonymise {
 		return personal.New(mode, nil)
 	}
-	key, err := r.personalKey()
-	if err != nil {
-		return personal.Policy{}, err
-	}
-	policy, err := personal.New(mode, []byte(key.Reveal()))
-	if err != nil {
-		return personal.Policy{}, fmt.Errorf("file %s: %w", r.Config.Warehouse.PersonalKeyFile(), err)
-	}
-	return policy, nil
-}
-
-// personalKey reads the key of pseudonyms, and makes one where the configuration names none
-// and there is none yet.
-func (r Reader) personalKey() (config.Secret, error) {
-	key, err := r.Config.Warehouse.ReadPersonalKey()
-	if !errors.Is(err, os.ErrNotExist) || r.Config.Warehouse.PersonalDataKeyFile != "" {
-		return key, err
+	policy, found, err := r.Pseudonyms()
+	if err != nil || found {
+		return policy, err
 	}
 	path := r.Config.Warehouse.PersonalKeyFile()
 	if err := makeKey(path); err != nil && !errors.Is(err, os.ErrExist) { // else another process was first
-		return config.Secret{}, fmt.Errorf("make the key of pseudonyms: %w; name another place in warehouse.personal_data_key_file", err)
+		return personal.Policy{}, fmt.Errorf("make the key of pseudonyms: %w; name another place in warehouse.personal_data_key_file", err)
 	}
 	r.Log.Info("the key of pseudonyms was made: keep it with the warehouse, and where nobody reads who may not tell customers apart", "file", path)
-	return r.Config.Warehouse.ReadPersonalKey()
+	policy, _, err = r.Pseudonyms()
+	return policy, err
+}
+
+// Pseudonyms is the policy with the key of pseudonyms. It is not found where the configuration names
+// none and none was made yet.
+func (r Reader) Pseudonyms() (policy personal.Policy, found bool, err error) {
+	w := &r.Config.Warehouse
+	key, err := w.ReadPersonalKey()
+	if errors.Is(err, os.ErrNotExist) && w.PersonalDataKeyFile == "" {
+		return policy, false, nil
+	}
+	if err != nil {
+		return policy, false, err
+	}
+	if policy, err = personal.New(personal.Pseudonymise, []byte(key.Reveal())); err != nil {
+		err = fmt.Errorf("file %s: %w", w.PersonalKeyFile(), err)
+	}
+	return policy, true, err
 }
 
 // makeKey writes a new key to a file that must not be there, durably: no pseudonym that is
@@ -78,13 +82,9 @@ func (r Reader) Pseudonym(phone string) (string, error) {
 	if phone == "" || r.Config.Warehouse.PersonalKeyFile() == "" {
 		return "", nil
 	}
-	key, err := r.Config.Warehouse.ReadPersonalKey()
-	if errors.Is(err, os.ErrNotExist) && r.Config.Warehouse.PersonalDataKeyFile == "" {
-		return "", nil
-	}
-	if err != nil {
+	policy, found, err := r.Pseudonyms()
+	if err != nil || !found {
 		return "", err
 	}
-	policy, err := personal.New(personal.Pseudonymise, []byte(key.Reveal()))
-	return policy.CustomerKey(phone), err
+	return policy.CustomerKey(phone), nil
 }

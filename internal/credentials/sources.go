@@ -63,7 +63,7 @@ func (r Reader) Read(before map[string]Keys) (Set, error) {
 		s := &r.Config.Sources[i]
 		keys, err := r.source(s, before)
 		if err == nil {
-			keys.secrets, err = r.webhookSecrets(s)
+			keys.secrets, err = r.WebhookSecrets(s)
 		}
 		if err != nil {
 			wrong.Problems = append(wrong.Problems, r.Config.NoKey(s, err))
@@ -108,9 +108,9 @@ func (r Reader) source(s *config.Source, before map[string]Keys) (k Keys, err er
 	return k, nil
 }
 
-// webhookSecrets are the secrets of a source's webhooks, which are read anew as keys are; none
+// WebhookSecrets are the secrets of a source's webhooks, which are read anew as keys are; none
 // when it takes none.
-func (r Reader) webhookSecrets(s *config.Source) (secrets []*key, err error) {
+func (r Reader) WebhookSecrets(s *config.Source) (secrets []*key, err error) {
 	for _, secret := range []struct {
 		setting, file string
 		read          func() (config.Secret, error)

@@ -6,22 +6,15 @@ import "net/netip"
 // address with a port: an IPv6 network is given out as a /64, and on this machine each
 // process can use all of 127.0.0.0/8. It is the zero Prefix when there is no address.
 func AddressOf(remote string) netip.Prefix {
-	port, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Prefix{} // no address: all of them together
-	}
-	address := port.Addr().Unmap().WithZone("")
-	bits := 32
+	port, _ := netip.ParseAddrPort(remote) // zero when it is none: all of those together
+	address, bits := port.Addr().Unmap().WithZone(""), 32
 	switch {
 	case address.Is6():
 		bits = 64
 	case address.IsLoopback():
 		bits = 8
 	}
-	prefix, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	prefix, _ := address.Prefix(bits) // so many every address has
 	return prefix
 }
 

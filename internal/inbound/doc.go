@@ -2,7 +2,7 @@
 // status page, webhooks, and the engine's read-only interface.
 //
 // It refuses requests that a web page of another site makes in the browser of
-// somebody on this machine ([Foreign], [Names]). It slows down those who guess
+// somebody on this machine ([Foreign], [CheckName]). It slows down those who guess
 // passwords ([Passwords]). It limits how many connections a listener holds, and
 // how long one may take to send its request ([Listen]).
 //

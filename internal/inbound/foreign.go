@@ -41,38 +41,16 @@ func Navigates(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// Names says under which names a listener answers. A web page can make a name of
-// its own lead to this machine (DNS rebinding); the browser then takes the page
-// and the listener for one origin, and only the name in Host shows the difference.
-type Names int
-
-const (
-	// Machine is for a listener that only this machine reaches: localhost, names
-	// below it, and addresses, which no name server gives away.
-	Machine Names = iota
-	// Network is for one that a network reaches without a password: also names
-	// without a dot, as containers and services have; nobody owns one of those in
-	// the public DNS.
-	Network
-	// Any is for a listener with a password: it is bound to a name, in a browser,
-	// so that another name does not come with it.
-	Any
-)
-
-// NamesFor is what fits a listener on this address.
-func NamesFor(listen string, password bool) Names {
-	switch {
-	case password:
-		return Any
-	case OnLoopback(listen):
-		return Machine
-	}
-	return Network
-}
-
-// Check says why a request under this name (Host) is refused, nil when it is not.
-func (n Names) Check(host string) error {
-	if n == Any || host == "" { // HTTP/1.0; a browser always sends one
+// CheckName says why a request under a name (Host) to a listener is refused, nil when it is not. A web
+// page can make a name of its own lead to this machine (DNS rebinding); the browser then takes
+// the page and the listener for one origin, and only the name in Host shows the difference.
+//
+// A listener on loopback answers as localhost, names below it, and addresses, which no name server
+// gives away. One that a network reaches also answers as names without a dot, as containers and
+// services have: nobody owns one of those in the public DNS. One with a password answers as any: a
+// browser binds a password to a name, so that another name does not come with it.
+func CheckName(host, listen string, password bool) error {
+	if password || host == "" { // HTTP/1.0; a browser always sends one
 		return nil
 	}
 	name := host
@@ -86,7 +64,7 @@ func (n Names) Check(host string) error {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return nil
 	}
-	if n == Network && !strings.Contains(name, ".") {
+	if !OnLoopback(listen) && !strings.Contains(name, ".") {
 		return nil
 	}
 	return fmt.Errorf("without a password this answers as localhost or by its address only, not as %.100q", host)

@@ -43,25 +43,24 @@ func TestForeign(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for host, least := range map[string]Names{
-		"localhost": Machine, "localhost:8123": Machine, "LOCALHOST.:8123": Machine, "larder.localhost:8123": Machine,
-		"127.0.0.1": Machine, "127.0.0.1:8123": Machine, "[::1]:8123": Machine, "[::1]": Machine, "192.168.1.5:8123": Machine, "": Machine,
-		"larder:9464": Network, "LARDER": Network,
-		"evil.example": Any, "evil.example:8123": Any, "localhost.evil.example": Any, "127.0.0.1.evil.example:8123": Any,
-		"evil.example.:8123": Any, "127.1": Any, "1.2.3": Any, ".": Network,
+	const machine, network, anyone = 0, 1, 2 // who reaches a listener that answers as a name, at least
+	listeners := [][]string{{"127.0.0.1:1", "[::1]:1", "localhost:1", "127.9.9.9:1"}, {"0.0.0.0:1", ":1", "10.0.0.1:1"}}
+	for host, least := range map[string]int{
+		"localhost": machine, "localhost:8123": machine, "LOCALHOST.:8123": machine, "larder.localhost:8123": machine,
+		"127.0.0.1": machine, "127.0.0.1:8123": machine, "[::1]:8123": machine, "[::1]": machine, "192.168.1.5:8123": machine, "": machine,
+		"larder:9464": network, "LARDER": network,
+		"evil.example": anyone, "evil.example:8123": anyone, "localhost.evil.example": anyone, "127.0.0.1.evil.example:8123": anyone,
+		"evil.example.:8123": anyone, "127.1": anyone, "1.2.3": anyone, ".": network,
 	} {
-		for _, n := range []Names{Machine, Network, Any} {
-			if err := n.Check(host); (err == nil) != (n >= least) {
-				t.Errorf("%q under %d: %v", host, n, err)
+		for reach, addresses := range listeners {
+			for _, listen := range addresses {
+				if err := CheckName(host, listen, false); (err == nil) != (reach >= least) {
+					t.Errorf("%q on %s: %v", host, listen, err)
+				}
+				if err := CheckName(host, listen, true); err != nil {
+					t.Errorf("%q on %s with a password: %v", host, listen, err)
+				}
 			}
-		}
-	}
-	for listen, want := range map[string]Names{"127.0.0.1:1": Machine, "[::1]:1": Machine, "localhost:1": Machine, "127.9.9.9:1": Machine, "0.0.0.0:1": Network, ":1": Network, "10.0.0.1:1": Network} {
-		if got := NamesFor(listen, false); got != want {
-			t.Errorf("%s: %d, want %d", listen, got, want)
-		}
-		if got := NamesFor(listen, true); got != Any {
-			t.Errorf("%s with a password: %d", listen, got)
 		}
 	}
 }

@@ -1,8 +1,9 @@
 package inbound
 
 import (
+	"io"
 	"net"
-	"net/http"
+	"net/netip"
 	"testing"
 )
 
@@ -21,37 +22,40 @@ func (in incoming) Accept() (net.Conn, error) { return <-in, nil }
 func (incoming) Close() error                 { return nil }
 func (incoming) Addr() net.Addr               { return &net.TCPAddr{} }
 
-// However many connections one address opens, another gets one. An idle one of its own makes
-// room for it, before one of another does.
+// However many connections one address opens, another gets one. Idle ones are closed before one is
+// refused.
 func TestAnAddressLeavesConnectionsForOthers(t *testing.T) {
 	const most = 16
-	in := make(incoming, 1)
-	l := newListener(in, most, full)
-	open := func(last byte) (ours net.Conn, accepted *held) {
+	var idle []net.Conn
+	in := make(incoming, 2)
+	l := &listener{Listener: in, most: most, full: full, by: map[netip.Prefix]int{}, closeIdle: func() {
+		for _, conn := range idle {
+			conn.Close()
+		}
+	}}
+	open := func(last byte) net.Conn {
 		ours, theirs := net.Pipe()
 		in <- from{theirs, net.TCPAddr{IP: net.IPv4(192, 0, 2, last), Port: 1}}
+		go io.Copy(io.Discard, ours) //nolint:errcheck // it takes the answer of a listener that is full
 		conn, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ours, conn.(*held)
+		return conn
 	}
-	_, waiting := open(2)
-	l.state(waiting, http.StateIdle)
-	var first *held
+	var first net.Conn
 	for range OfOneAddress(most) {
-		if _, first = open(1); l.by[first.from] > OfOneAddress(most) {
-			t.Fatal("too many")
-		}
+		first = open(1)
 	}
-	if !l.take(&held{from: waiting.from}) {
-		t.Fatal("another address gets none")
+	// One more of it is refused, so that the next to be accepted is another's.
+	ours, theirs := net.Pipe()
+	in <- from{theirs, net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}}
+	go io.Copy(io.Discard, ours) //nolint:errcheck // as above
+	if conn := open(2); conn.RemoteAddr().String() != "192.0.2.2:1" {
+		t.Errorf("one address has all: %s", conn.RemoteAddr())
 	}
-	if l.take(&held{from: first.from}) {
-		t.Error("one address gets all")
-	}
-	l.state(first, http.StateIdle)
-	if !l.take(&held{from: first.from}) || l.held[first] || !l.held[waiting] {
-		t.Error("its own idle one did not make room")
+	idle = []net.Conn{first, first}
+	if conn := open(1); conn.RemoteAddr().String() != "192.0.2.1:1" || l.held != OfOneAddress(most)+1 {
+		t.Errorf("an idle one makes no way: %s, %d are held", conn.RemoteAddr(), l.held)
 	}
 }

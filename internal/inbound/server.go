@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -90,8 +91,8 @@ const headTime = 10 * time.Second
 // newServer returns a server with these limits, and the listener that it serves: l with the
 // limit of connections.
 func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
-	limited := newListener(l, limits.Connections, limits.Full)
-	return &http.Server{
+	limited := &listener{Listener: l, most: limits.Connections, full: limits.Full, by: map[netip.Prefix]int{}}
+	server := &http.Server{
 		Handler:                      h,
 		DisableGeneralOptionsHandler: true, // whose answer no handler sees
 		ReadHeaderTimeout:            min(headTime, limits.Request),
@@ -100,9 +101,13 @@ func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) 
 		IdleTimeout:                  limits.Idle,
 		MaxHeaderBytes:               limits.Header,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		ConnState:                    limited.state,
-		ConnContext:                  withCaller,
-	}, limited
+		ConnContext:                  withProven,
+	}
+	limited.closeIdle = func() {
+		server.SetKeepAlivesEnabled(false) // which closes them
+		server.SetKeepAlivesEnabled(true)
+	}
+	return server, limited
 }
 
 // PerFiles is how many of something that takes open files there may be: most, or a

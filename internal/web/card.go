@@ -22,7 +22,6 @@ type card struct {
 	Budget         []bar
 	LimitNotes     string
 	Streams        []stream
-	Unasked        string // in the place of streams, of which there is nothing to say
 }
 
 // bar is a part of a whole, in the same words whether or not bars can be seen.
@@ -48,13 +47,6 @@ type stream struct {
 	Progress    *status.Progress
 }
 
-// line is a source in one line.
-type line struct {
-	Name, Business string
-	State          status.Concern
-	Text           string
-}
-
 func newCard(now time.Time, s *status.SourceStatus) card {
 	all := s.Concerns()
 	c := card{
@@ -74,9 +66,6 @@ func newCard(now time.Time, s *status.SourceStatus) card {
 	c.budget(s.Budget)
 	if s.PersonalData == string(personal.Keep) {
 		c.Kept = "All that people say who order online is stored: names, phones, addresses (personal_data: keep)."
-	}
-	if c.Unasked = s.Unasked(); c.Unasked != "" {
-		return c
 	}
 	for i := range s.Streams {
 		c.Streams = append(c.Streams, newStream(now, s, &s.Streams[i]))
@@ -124,34 +113,4 @@ func newStream(now time.Time, src *status.SourceStatus, s *status.StreamStatus) 
 		v.Progress = s.Progress
 	}
 	return v
-}
-
-func newLine(now time.Time, s judged) line {
-	l := line{Name: s.Name, Business: s.BusinessName, State: s.worst}
-	var rows uint64
-	var last time.Time
-	var longest *status.Progress
-	for i := range s.Streams {
-		st := &s.Streams[i]
-		if st.Rows != nil {
-			rows += *st.Rows
-		}
-		if st.LastSuccess.After(last) {
-			last = st.LastSuccess
-		}
-		if p := st.Progress; p != nil && (longest == nil || p.ExpectedLeft > longest.ExpectedLeft) {
-			longest = p
-		}
-	}
-	switch tone := s.worst.Tone(); {
-	case tone == status.ToneTrouble, tone == status.ToneQuiet:
-		l.Text = s.worst.Text
-	case longest != nil:
-		l.Text = longest.Text()
-	case rows == 0:
-		l.Text = "last walk " + text.Ago(now, last)
-	default:
-		l.Text = text.Plural(rows, "row") + ", last walk " + text.Ago(now, last)
-	}
-	return l
 }

@@ -26,7 +26,7 @@ var pageTemplate = template.Must(template.ParseFS(files, "page/*.html"))
 
 // Handler serves all routes of the package.
 func Handler(o Options) http.Handler {
-	h := &handler{Options: o, names: inbound.NamesFor(o.Listen, o.User != "")}
+	h := &handler{Options: o}
 	if o.User != "" {
 		h.passwords = inbound.NewPasswords(o.User, o.Password.Reveal())
 	}
@@ -48,7 +48,6 @@ func Handler(o Options) http.Handler {
 
 type handler struct {
 	Options
-	names     inbound.Names
 	passwords *inbound.Passwords // nil for none
 }
 
@@ -70,7 +69,7 @@ func secured(next http.Handler) http.Handler {
 // answered with a page with a link to ours, since the other site cannot see what follows.
 func (h *handler) refuseForeign(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h.names.Check(r.Host)
+		err := inbound.CheckName(r.Host, h.Listen, h.passwords != nil)
 		if err == nil {
 			if err = inbound.Foreign(r); err != nil && inbound.Navigates(r) {
 				h.offerLink(w)

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
@@ -26,9 +25,7 @@ type figures struct {
 	counted                  map[list]bool // whose rows are among them
 	requests, limited        uint64
 	quarantined, used, limit int
-	lag                      time.Duration
-	walked                   bool
-	backfill, resync, deep   forecast
+	lag                      status.Seconds // below 0: nothing has been walked
 	tones                    map[status.Tone]int
 }
 
@@ -37,7 +34,7 @@ type list struct{ business, stream string }
 
 // summarise writes the figures below the headline, and the filters.
 func (p *view) summarise(s *status.Status, sources []judged) {
-	f := figures{tones: map[status.Tone]int{}, counted: map[list]bool{}}
+	f := figures{tones: map[status.Tone]int{}, counted: map[list]bool{}, lag: -1}
 	for _, src := range sources {
 		f.add(src)
 	}
@@ -50,22 +47,14 @@ func (p *view) summarise(s *status.Status, sources []judged) {
 	if len(f.counted) > 0 {
 		p.Facts[0].Value, p.Facts[0].Note = text.Count(f.rows), "counted "+text.Ago(s.Now, s.CountedAt)
 	}
-	switch {
-	case f.backfill.left > 0:
-		p.Facts[2] = f.backfill.fact("Backfill", "request")
-	case f.resync.left > 0:
-		p.Facts[2] = f.resync.fact("Full resync", "request")
-	case f.walked:
-		p.Facts[2].Value = text.Span(f.lag)
-	}
-	if f.deep.left > 0 {
-		p.Facts = append(p.Facts, f.deep.fact("Deep run", "question"))
+	if f.lag >= 0 {
+		p.Facts[2].Value = text.Span(f.lag.Duration())
 	}
 	p.filters(len(s.Sources), f.tones)
 }
 
 func (f *figures) add(s judged) {
-	f.tones[s.worst.Tone()]++
+	f.tones[s.Worst.Tone()]++
 	f.requests += s.Requests
 	f.limited += s.RateLimited
 	f.used += s.Budget.KeyUsed
@@ -77,34 +66,10 @@ func (f *figures) add(s judged) {
 			f.counted[l] = true
 		}
 		f.quarantined += st.Quarantined
-		if st.State != status.StateOff && st.State != status.StateWaiting && st.Lag >= 0 {
-			f.lag, f.walked = max(f.lag, st.Lag.Duration()), true
-		}
-		switch p := st.Progress; {
-		case p == nil:
-		case p.Deep():
-			f.deep.add(p)
-		case p.Resync():
-			f.resync.add(p)
-		default:
-			f.backfill.add(p)
+		if st.State != status.StateOff && st.State != status.StateWaiting {
+			f.lag = max(f.lag, st.Lag)
 		}
 	}
-}
-
-// forecast sums up walks under way.
-type forecast struct {
-	left uint64 // requests of all
-	wait time.Duration
-}
-
-func (f *forecast) add(p *status.Progress) {
-	f.left += p.RequestsLeft
-	f.wait = max(f.wait, p.ExpectedLeft.Duration())
-}
-
-func (f forecast) fact(label, noun string) fact {
-	return fact{label, text.Span(f.wait) + " left", text.Plural(f.left, noun) + " to go"}
 }
 
 func limitNote(used, limit int, limited uint64) string {

@@ -47,7 +47,7 @@ type view struct {
 	Search   bool // there are enough sources to search
 	One      bool // one source was asked for
 	Cards    []card
-	Lines    []line
+	Lines    []judged
 	Hidden   int // lines left out
 	AllURL   string
 	Empty    string
@@ -87,10 +87,11 @@ func newView(s status.Status, about About, a asked) view {
 	return p
 }
 
-// judged is a source with the worst that is the matter with it.
+// judged is a source with the worst that is the matter with it. A source that is no card is a line of
+// it: its name and the concern.
 type judged struct {
 	*status.SourceStatus
-	worst status.Concern
+	Worst status.Concern
 }
 
 // judge puts sources in order, the worst first.
@@ -100,7 +101,7 @@ func judge(sources []status.SourceStatus) []judged {
 		all[i] = judged{&sources[i], sources[i].Health()}
 	}
 	slices.SortStableFunc(all, func(x, y judged) int {
-		return cmp.Or(x.worst.Compare(y.worst), strings.Compare(x.Name, y.Name))
+		return cmp.Or(x.Worst.Compare(y.Worst), strings.Compare(x.Name, y.Name))
 	})
 	return all
 }
@@ -112,12 +113,12 @@ func (p *view) fill(now time.Time, sources []judged, a asked) {
 		if !a.matches(src) {
 			continue
 		}
-		whole := few || a.source != "" || src.worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
+		whole := few || a.source != "" || src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
 		case whole:
 			p.Cards = append(p.Cards, newCard(now, src.SourceStatus))
 		case len(p.Lines) < linesShown || a.all:
-			p.Lines = append(p.Lines, newLine(now, src))
+			p.Lines = append(p.Lines, src)
 		default:
 			p.Hidden++
 		}
@@ -135,7 +136,7 @@ func (a asked) matches(s judged) bool {
 	if a.source != "" {
 		return s.Name == a.source
 	}
-	if a.tone != "" && s.worst.Tone() != a.tone {
+	if a.tone != "" && s.Worst.Tone() != a.tone {
 		return false
 	}
 	q := strings.ToLower(strings.TrimSpace(a.query))

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -26,9 +25,8 @@ const (
 	// keeps no small event waiting.
 	smallBody = 64 << 10
 	maxLarge  = 32
-	// maxUnderWay is how many events that are signed rightly may wait for the warehouse at
-	// once. Each holds its body.
-	maxUnderWay = 256
+	// logEvery is how often the log reports bad signatures, and unknown types, of a source.
+	logEvery = time.Minute
 )
 
 // Outcome is the result of an event, as metrics name it.
@@ -66,39 +64,23 @@ type Options struct {
 
 // Receiver answers the service's webhooks. It is an [http.Handler].
 type Receiver struct {
-	opts     Options
-	forgers  *forgers
-	large    chan struct{}
-	underWay chan struct{}
-	events   *prometheus.CounterVec
-	took     prometheus.Histogram
+	opts   Options
+	large  chan struct{}
+	events *prometheus.CounterVec
+	took   prometheus.Histogram
 
-	done *lru.Cache[eventID, struct{}]
-
-	mu    sync.Mutex
-	pings map[string]time.Time // the last one, by source
-	types map[string]bool      // unknown ones that were logged
+	mu     sync.Mutex
+	pings  map[string]time.Time // the last one, by source
+	logged map[string]time.Time // the last line of the log, by source and subject
 }
-
-// eventID identifies an event: all its deliveries have the same.
-type eventID struct{ source, id string }
-
-// maxDone is how many of the last events are known by their ids. An older one that comes
-// again is known by its content.
-const maxDone = 10_000
 
 // New makes a receiver.
 func New(o Options) *Receiver {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	done, err := lru.New[eventID, struct{}](maxDone)
-	if err != nil {
-		panic(err) // of a size below one
-	}
 	r := &Receiver{
-		done: done, opts: o, forgers: newForgers(), pings: map[string]time.Time{}, types: map[string]bool{},
-		large: make(chan struct{}, maxLarge), underWay: make(chan struct{}, maxUnderWay),
+		opts: o, pings: map[string]time.Time{}, logged: map[string]time.Time{}, large: make(chan struct{}, maxLarge),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_webhooks_total", Help: "Webhooks of a source, by what became of them: stored, repeated, older, left_out, quarantined, ping, no_order, bad_signature, refused, unavailable.",
 		}, []string{"source", "result"}),
@@ -153,7 +135,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if what != Forged {
 		r.took.Observe(r.opts.Now().Sub(began).Seconds())
 	}
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "60")
 	}
 	w.WriteHeader(status)
@@ -165,22 +147,18 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 		return Refused, http.StatusRequestEntityTooLarge
 	}
 	body, err := r.read(http.MaxBytesReader(w, req.Body, maxBody))
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case errors.Is(err, errFull):
 		return Postponed, http.StatusServiceUnavailable
-	case isTooLarge(err):
+	case tooLarge:
 		return Refused, http.StatusRequestEntityTooLarge
 	case err != nil:
 		return Refused, http.StatusBadRequest // it was cut short
 	}
 	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
-		return Forged, r.forged(source, req.RemoteAddr)
-	}
-	select {
-	case r.underWay <- struct{}{}:
-		defer func() { <-r.underWay }()
-	default:
-		return Postponed, http.StatusServiceUnavailable
+		r.warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", source)
+		return Forged, http.StatusUnauthorized
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), answerWithin)
 	defer cancel()
@@ -206,22 +184,16 @@ func (r *Receiver) read(from io.Reader) ([]byte, error) {
 	return append(body, rest...), err
 }
 
-func isTooLarge(err error) bool {
-	_, large := errors.AsType[*http.MaxBytesError](err)
-	return large
-}
-
-// forged is what is answered to a bad signature. An address that sends many has to wait;
-// what is signed rightly is not held back by that, also when it comes through the same proxy.
-func (r *Receiver) forged(source, remote string) int {
-	tooMany, log := r.forgers.count(source, remote, r.opts.Now())
-	if log {
-		r.opts.Logger.Warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", "source", source)
+// warn logs what is wrong with a source's webhooks, each text once in logEvery.
+func (r *Receiver) warn(text, source string, more ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, subject := r.opts.Now(), source+" "+text
+	if last, before := r.logged[subject]; before && now.Sub(last) < logEvery {
+		return
 	}
-	if tooMany {
-		return http.StatusTooManyRequests
-	}
-	return http.StatusUnauthorized
+	r.logged[subject] = now
+	r.opts.Logger.Warn(text, append(more, "source", source)...)
 }
 
 // event is what is read of an event; of its order, only that it is one.
@@ -251,7 +223,7 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	}
 	order := len(e.Data.Order) > 0 && e.Data.Order[0] == '{'
 	if !known[e.Type] {
-		r.logType(source, e.Type)
+		r.warn("the service sends events of a type that api.md does not name: an order in them is stored", source, "type", e.Type)
 		if !order {
 			return NoOrder, http.StatusNoContent
 		}
@@ -259,29 +231,10 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	if !order {
 		return Refused, http.StatusBadRequest
 	}
-	id := eventID{source, e.ID}
-	if r.done.Contains(id) {
-		return Repeated, http.StatusNoContent
-	}
 	what, err := r.opts.Deliver(ctx, source, e.Data.Order)
 	if err != nil {
 		r.opts.Logger.Warn("a webhook could not be stored: the service sends it again, and polling brings what it says", "source", source, "err", err)
 		return Postponed, http.StatusServiceUnavailable
 	}
-	r.done.Add(id, struct{}{})
 	return what, http.StatusNoContent
-}
-
-// maxTypes bounds how many unknown types are logged.
-const maxTypes = 100
-
-// logType logs, once, a type that api.md does not name.
-func (r *Receiver) logType(source, name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.types[name] || len(r.types) >= maxTypes {
-		return
-	}
-	r.types[name] = true
-	r.opts.Logger.Warn("the service sends events of a type that api.md does not name: an order in them is stored", "source", source, "type", name)
 }

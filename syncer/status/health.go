@@ -23,8 +23,8 @@ const (
 	HealthConfiguration = "configuration" // a changed configuration was refused
 	HealthBehind        = "behind"        // walks fail, or have not come to an end for long
 	HealthUnproven      = "unproven"      // days that should be proven are not
-	HealthStarting      = "starting"      // the first answers are still to come
 	HealthBackfill      = "backfill"      // the first backfill is under way
+	HealthStarting      = "starting"      // the first answers are still to come
 	HealthGood          = "up_to_date"    // fresh, proven, nothing in quarantine
 	HealthWaiting       = "waiting"       // another process serves the source
 	HealthStopped       = "stopped"       // no daemon serves it: freshness is not known
@@ -49,7 +49,7 @@ var severity = []struct {
 }{
 	{HealthRefused, ToneTrouble}, {HealthWarehouse, ToneTrouble}, {HealthDamage, ToneTrouble}, {HealthUnserved, ToneTrouble}, {HealthHeld, ToneTrouble},
 	{HealthDrift, ToneTrouble}, {HealthQuarantine, ToneTrouble}, {HealthConfiguration, ToneTrouble}, {HealthBehind, ToneTrouble},
-	{HealthUnproven, ToneBusy}, {HealthStarting, ToneBusy}, {HealthBackfill, ToneBusy},
+	{HealthUnproven, ToneBusy}, {HealthBackfill, ToneBusy}, {HealthStarting, ToneBusy},
 	{HealthGood, ToneGood}, {HealthWaiting, ToneQuiet}, {HealthStopped, ToneQuiet}, {HealthNone, ToneQuiet},
 }
 

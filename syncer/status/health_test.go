@@ -52,9 +52,11 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"quarantine", with(func(s *SourceStatus) { s.Streams[products].Quarantined = 3 }), "quarantine", "3 rows in quarantine", "3 rows are in quarantine."},
 		{"never compared", with(func(s *SourceStatus) { s.Proof = nil }), "unproven", "not proven yet", "Not proven yet."},
 		{"late", with(func(s *SourceStatus) { s.Proof.Late = true }), "unproven", "proven until 2026-03-13", "Proven until 2026-03-13 only."},
-		{"behind", with(func(s *SourceStatus) { s.Streams[products].Behind = true }), "behind", "products is behind", "The stream products is behind."},
-		{"failing", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[0].Behind = StateFailing, true }), "behind", "2 streams behind", "The streams locations and products are behind."},
-		{"held", with(func(s *SourceStatus) { s.Streams[products].State = StateHeld }), "sweep_held", "sweep held", "A sweep of products is held: a full resync did not see many of its live rows."},
+		{"behind", with(func(s *SourceStatus) { s.Streams[products].Behind = true }), "behind", "products behind", "Larder is behind with products."},
+		{"failing", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[0].Behind = StateFailing, true }), "behind", "2 streams behind", "Larder is behind with locations, products."},
+		{"held", with(func(s *SourceStatus) {
+			s.Streams[products].State, s.Streams[products].Detail = StateHeld, (&SweepHeld{}).Error()
+		}), "sweep_held", "sweep held", "A sweep of products is held: a full resync did not see many of its live rows."},
 		{"no access", with(func(s *SourceStatus) { s.Streams[products].State = StateForbidden }), "refused", "no access to products", "The key may not read products."},
 		{"no scope for a stream that is named", with(func(s *SourceStatus) {
 			s.Streams[products].State, s.Streams[products].NoScope, s.Lacks = StateOff, true, []string{"products"}
@@ -62,7 +64,7 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"no scope for what is not named", with(func(s *SourceStatus) { s.Streams[products].State, s.Streams[products].NoScope = StateOff, true }), "up_to_date", "up to date", "Everything is up to date and proven."},
 		{"no scope at all", SourceStatus{Name: "bistro", State: StateRunning, Lacks: []string{"products", registry.Orders}, Streams: []StreamStatus{
 			{Name: registry.Key, State: StateRunning}, {Name: "products", State: StateOff, NoScope: true}, {Name: registry.Orders, State: StateOff, NoScope: true},
-		}}, "refused", "no access", "The key may read nothing that is configured."},
+		}}, "refused", "no access to 2 streams", "The key may not read products, sales_orders."},
 		{"refused", with(func(s *SourceStatus) {
 			s.State, s.Detail = StateUnauthorized, "the API refuses the key (401)"
 			s.Streams[products].Behind = true
@@ -138,15 +140,16 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"none", Status{}, "no_sources", "No sources are configured."},
 		{"well", Status{Sources: []SourceStatus{wellSource("a"), wellSource("b")}}, "up_to_date", "Everything is up to date and proven."},
 		{"not all proven", Status{Sources: []SourceStatus{wellSource("a"), noSales}}, "up_to_date", "Everything is up to date."},
-		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "90 days of 1 of 2 sources differ from the service's totals."},
-		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "180 days of 2 of 4 sources differ from the service's totals."},
-		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "The key of 1 of 3 sources is refused, or may not read all."},
+		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "bistro: 90 days differ from the service's totals."},
+		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "bistro and 1 more: 90 days differ from the service's totals."},
+		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "bistro: The service refuses the key."},
 		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
 		{"no rows are stored", marked(Warehouse{Unavailable: true}, wellSource("a"), wellSource("b")), "warehouse", "The warehouse takes no rows."},
 		{"no rows of one are stored", marked(Warehouse{Unavailable: true}, wellSource("a")), "warehouse", "The warehouse takes no rows."},
 		{"rows are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a"), wellSource("b")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"rows of one are lost", marked(Warehouse{Damaged: []string{"products"}}, wellSource("a")), "damage", "Part of the warehouse is damaged: rows are missing."},
 		{"damaged", Status{Damaged: true, Problems: []string{"a part is gone"}, Sources: []SourceStatus{wellSource("b"), drift}}, "damage drift", "Part of the warehouse is damaged: rows are missing."},
+		{"the engine", Status{Problems: []string{"it has ended nine times"}, Sources: []SourceStatus{wellSource("b"), drift}}, "warehouse drift", "Larder needs attention."},
 		{"configuration", Status{Refused: true, Problems: []string{"line 3"}, Sources: []SourceStatus{wellSource("b"), wellSource("a")}}, "configuration", "The changed configuration is refused."},
 	}
 	for _, tt := range tests {
@@ -154,6 +157,18 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		if kindsOf(all) != tt.kinds || all[0].Text != tt.text {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, kindsOf(all), all[0].Text, tt.kinds, tt.text)
 		}
+	}
+	several := Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}
+	if all := several.Concerns(); all[0].Amount != 180 || all[0].Label != "2 of 4 sources: 90 days differ" || all[1].Amount != 7 {
+		t.Errorf("added up: %+v", all)
+	}
+	held := with(func(s *SourceStatus) {
+		for i := range 2 {
+			s.Streams[i].State, s.Streams[i].Detail = StateHeld, (&SweepHeld{Stream: s.Streams[i].Name}).Error()
+		}
+	})
+	if c := held.Health(); c.Amount != 2 || !strings.Contains(c.Advice, "--stream locations") || !strings.Contains(c.Advice, "--stream products") {
+		t.Errorf("two sweeps: %+v", c)
 	}
 }
 
@@ -296,9 +311,5 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		if got := strings.Join(lights, ", "); tt.lights != "" && got != tt.lights {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.lights)
 		}
-	}
-	s := SourceStatus{State: StateRunning, Streams: []StreamStatus{{Name: "products", State: StateStarting}, {Name: "locations", State: StateRunning}}}
-	if (Warehouse{Unavailable: true}).Source(&s); s.Unasked() != "2 streams wait until then." {
-		t.Errorf("before anything was mirrored: %q", s.Unasked())
 	}
 }

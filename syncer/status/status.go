@@ -103,13 +103,12 @@ func (b BudgetStatus) Notes() (notes []string) {
 	if pause := b.Pause(); pause != "" {
 		notes = append(notes, pause)
 	}
-	switch b.Shared {
-	case SharedKey:
-		notes = append(notes, "someone else seems to use the key, and leaves few requests")
-	case SharedTotals:
-		notes = append(notes, "someone else seems to ask for totals with the key, and leaves few requests")
-	case SharedBusiness:
-		notes = append(notes, "other keys of the restaurant seem to leave few requests")
+	if shared := map[string]string{
+		SharedKey:      "someone else seems to use the key, and leaves few requests",
+		SharedTotals:   "someone else seems to ask for totals with the key, and leaves few requests",
+		SharedBusiness: "other keys of the restaurant seem to leave few requests",
+	}[b.Shared]; shared != "" {
+		notes = append(notes, shared)
 	}
 	return notes
 }
@@ -160,14 +159,6 @@ type Progress struct {
 	// Suspects are the days of a deep run, or the rows of a verification, that differed at first
 	// sight: they are what is left, and asked for again.
 	Suspects int `json:"suspects,omitempty"`
-}
-
-// BackTo is the day that the totals' backfill has come to, zero for other walks.
-func (p *Progress) BackTo() time.Time {
-	if p.Walk != sinks.WalkTotals {
-		return time.Time{}
-	}
-	return p.Reached
 }
 
 // Resync reports whether the walk is a full resync.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/text"
+	"github.com/larder-sync/larder/sinks"
 )
 
 // Text is how far the walk is and how long it takes still, in parts between commas: the last ones
@@ -18,8 +19,8 @@ func (p *Progress) Text() string {
 		return fmt.Sprintf("deep run: %d of %s, %s left", p.Pages, text.Plural(p.Pages+p.RequestsLeft, "question"), left)
 	case p.Suspects > 0:
 		return text.Counted(p.Suspects, "row", "differs", "differ") + " at first sight, compared again in " + left
-	case !p.BackTo().IsZero():
-		return text.Plural(p.Rows, "row") + ", back to " + p.BackTo().Format(time.DateOnly)
+	case p.Walk == sinks.WalkTotals && !p.Reached.IsZero():
+		return text.Plural(p.Rows, "row") + ", back to " + p.Reached.Format(time.DateOnly)
 	}
 	rows := text.Plural(p.Rows, "row")
 	if p.TotalRows > 0 {
@@ -70,7 +71,7 @@ func (p *Progress) Percent() int {
 		return 100
 	case p.Deep():
 		return int(p.Pages * 100 / max(p.Pages+p.RequestsLeft, 1))
-	case p.TotalRows > 0 && p.BackTo().IsZero():
+	case p.TotalRows > 0 && p.Walk != sinks.WalkTotals:
 		return int(min(p.Rows*100/p.TotalRows, 100))
 	}
 	return -1

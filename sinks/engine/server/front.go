@@ -28,7 +28,7 @@ const readingHead = 64 << 10
 // Readers is the read-only way in (warehouse.http_listen): it checks who asks, and hands
 // requests on.
 type Readers struct {
-	names     inbound.Names
+	address   string
 	passwords *inbound.Passwords // nil for none
 	stall     time.Duration      // see stallTime
 	next      http.Handler
@@ -45,7 +45,7 @@ func listenReaders(ctx context.Context, address, user, password string, next htt
 	if password == "" && !inbound.OnLoopback(address) {
 		return nil, fmt.Errorf("listen on %s: an address that others can reach needs a user and a password: set them, or listen on 127.0.0.1", address)
 	}
-	r := &Readers{names: inbound.NamesFor(address, password != ""), stall: stall, next: next}
+	r := &Readers{address: address, stall: stall, next: next}
 	if password != "" {
 		r.passwords = inbound.NewPasswords(user, password)
 	}
@@ -83,9 +83,7 @@ func (r *Readers) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		(&answer{w: limited, version: "larder"}).fail(err)
 		return
 	}
-	ctx, end := inbound.UntilGone(req.Context())
-	defer end()
-	r.next.ServeHTTP(limited, req.WithContext(ctx))
+	r.next.ServeHTTP(limited, req)
 }
 
 // fullAnswer is the answer to one connection too many.
@@ -100,7 +98,7 @@ func (r *Readers) refuseForeign(w http.ResponseWriter, req *http.Request) error 
 	inbound.Secure(w.Header())
 	err := inbound.Foreign(req)
 	if err == nil {
-		err = r.names.Check(req.Host)
+		err = inbound.CheckName(req.Host, r.address, r.passwords != nil)
 	}
 	if err != nil {
 		return exception.Refuse(exception.Authentication, "AUTHENTICATION_FAILED", "Authentication failed: %v", err)
