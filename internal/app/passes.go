@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/config"
@@ -137,9 +138,9 @@ func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.S
 		}
 	}
 	damages.Log()
-	down := &warehouse.Outage{}
+	down := &atomic.Bool{}
 	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
-		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
+		return status.Warehouse{Unavailable: down.Load(), Damaged: damages.Streams()}
 	})
 	if err != nil {
 		return err

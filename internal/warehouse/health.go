@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
@@ -64,51 +64,23 @@ func Waiting(problem error) string {
 	return fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem)
 }
 
-// GiveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
-// for it forever.
-func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wait time.Duration, down *Outage, cancel context.CancelCauseFunc) {
+// GiveUp ends a pass whose warehouse has gone, or takes no rows, for as long as wait: they would
+// wait for it forever. down is set meanwhile.
+func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wait time.Duration, down *atomic.Bool, cancel context.CancelCauseFunc) {
+	var began time.Time // of the outage
 	for lifecycle.Pause(ctx, min(max(wait/4, 100*time.Millisecond), WatchEvery)) {
 		problem := a.WarehouseProblem(ctx, w, sink)
-		if ctx.Err() != nil {
-			problem = nil
-		}
-		began, first := down.note(problem)
+		down.Store(problem != nil)
 		switch {
-		case first:
+		case problem == nil:
+			began = time.Time{}
+		case began.IsZero():
+			began = time.Now()
 			a.LogDown(problem)
-		case problem != nil && time.Since(began) > wait:
+		case time.Since(began) > wait && ctx.Err() == nil:
 			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
 				time.Since(began).Round(time.Second), problem)))
 			return
 		}
 	}
-}
-
-// Outage is since when, and why, the warehouse takes no rows of a pass.
-type Outage struct {
-	mu      sync.Mutex
-	began   time.Time
-	problem string
-}
-
-// note stores how the warehouse is now, and returns when the outage began and whether that was just now.
-func (o *Outage) note(problem error) (began time.Time, first bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if problem == nil {
-		o.began, o.problem = time.Time{}, ""
-		return o.began, false
-	}
-	if first = o.began.IsZero(); first {
-		o.began = time.Now()
-	}
-	o.problem = Waiting(problem)
-	return o.began, first
-}
-
-// Text is the outage in words, empty while there is none.
-func (o *Outage) Text() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.problem
 }

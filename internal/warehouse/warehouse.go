@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
@@ -149,7 +148,7 @@ func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickh
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{
 		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(memory.Find())),
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(findMemory("/"))),
 		Logger: a.Log, Registerer: registerer,
 	}
 	if w.engine != nil {
