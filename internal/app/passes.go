@@ -112,7 +112,7 @@ func (a *App) run(ctx context.Context, t task, f func(context.Context, control.P
 		return err
 	}
 	if t.existing {
-		if err := a.Existing(ctx); err != nil {
+		if err := a.Existing(); err != nil {
 			return err
 		}
 	}

@@ -10,25 +10,22 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s status.Status, err error) {
-	if err = a.Existing(ctx); err == nil {
-		if s, err = a.DaemonStatus(ctx); err == nil {
-			return s, nil
-		}
-		err = a.withWarehouse(ctx, func(o opened) (err error) {
-			s, err = a.storedStatus(ctx, o)
-			return err
-		})
+	if err := a.Existing(); err != nil {
+		return s, err
 	}
-	if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
-		return replaced.Status, nil
+	if s, err = a.DaemonStatus(ctx); err == nil {
+		return s, nil
 	}
+	err = a.withWarehouse(ctx, func(o opened) (err error) {
+		s, err = a.storedStatus(ctx, o)
+		return err
+	})
 	return s, err
 }
 

@@ -69,11 +69,9 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
-	lost := c.checkWarehouse(ctx, each)
+	c.checkWarehouse(ctx, each)
 	c.checkPassword(each)
-	if !lost { // else the process that has lost it listens, and is to be stopped for that
-		c.checkPorts(ctx, each)
-	}
+	c.checkPorts(ctx, each)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -252,27 +250,19 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkWarehouse tries the warehouse. lost reports that a process runs whose data folder was removed
-// or replaced.
-func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) (lost bool) {
-	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
-		c.CheckTables(ctx, report)
-		return false
+// checkWarehouse tries the warehouse.
+func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) {
+	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
+		if !c.checkEngine(report) {
+			return
+		}
+		if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
+			report(c.checkParent())
+			return
+		}
+		c.checkBackup(report)
 	}
-	if !c.checkEngine(report) {
-		return false
-	}
-	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		report(bad(exit.Warehouse, "", "warehouse: %v", err))
-		return true
-	}
-	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		report(c.checkParent())
-		return false
-	}
-	c.checkBackup(report)
 	c.CheckTables(ctx, report)
-	return false
 }
 
 // checkBackup warns of a backup that was killed: what is left of it takes space.

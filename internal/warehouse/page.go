@@ -30,9 +30,6 @@ func (a *Opener) pageStatus(ctx context.Context) (s status.Status, err error) {
 	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
 		return s, err
 	}
-	if a.Config.Warehouse.DSN.Embedded() && !s.FolderLost {
-		return s, errors.New("status page: of a daemon that has its folder") // and is reached in it
-	}
 	if !slices.ContainsFunc(s.Sources, func(of status.SourceStatus) bool {
 		return slices.ContainsFunc(a.Config.Sources, func(c config.Source) bool { return c.Name == of.Name })
 	}) {

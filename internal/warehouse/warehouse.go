@@ -50,9 +50,6 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		return nil, exit.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
 			"wait until it has ended, or run it again", dir))
 	}
-	if err := a.FolderReplaced(ctx); err != nil {
-		return nil, err
-	}
 	plan, err := a.Memory()
 	if err != nil {
 		return nil, err
@@ -101,10 +98,8 @@ func exists(path string) bool {
 // RestoringFolder is in the data folder while larder restore fills it.
 const RestoringFolder = ".restoring"
 
-// Listens reports whether an engine has the data folder of an embedded warehouse open.
-func (a *Opener) Listens(ctx context.Context) bool {
-	return a.Config.Warehouse.DSN.Embedded() && writer.Listens(ctx, a.Config.Warehouse.DSN.Dir())
-}
+// Listens reports whether an engine has a data folder open.
+func Listens(ctx context.Context, dir string) bool { return writer.Listens(ctx, dir) }
 
 // Daemon asks the daemon on the embedded warehouse, if one is running.
 func (a *Opener) Daemon() control.Client { return control.Beside(a.Config.Warehouse.DSN.Dir()) }
@@ -129,15 +124,12 @@ func (a *Opener) Served(ctx context.Context) bool {
 
 // Existing refuses a data folder that is not there, or has nothing in it: a question
 // must not create an empty warehouse.
-func (a *Opener) Existing(ctx context.Context) error {
+func (a *Opener) Existing() error {
 	if !a.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
 	entries, err := os.ReadDir(a.Config.Warehouse.DSN.Dir())
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		if err := a.FolderReplaced(ctx); err != nil {
-			return err
-		}
 		return exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.Config.Warehouse.DSN.Dir()))
 	}
 	return nil
