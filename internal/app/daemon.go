@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/backup"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
@@ -117,7 +116,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		return d.endCommands(ctx)
 	})
 	err = d.takeCommands(ctx)
-	if errors.Is(err, control.ErrTaken) {
+	if errors.Is(err, errTaken) {
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
 		return nil
 	}
@@ -125,13 +124,6 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		return exit.WarehouseError(err)
 	}
 	return nil
-}
-
-// takeCommands has commands beside this daemon make their passes through it. The error is
-// [control.ErrTaken] while another daemon does so.
-func (d *Daemon) takeCommands(ctx context.Context) (err error) {
-	d.endCommands, err = control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
-	return err
 }
 
 // standBy takes the commands once the daemon that took them has ended.
@@ -146,7 +138,7 @@ func (d *Daemon) standBy(ctx context.Context) {
 
 // beside adds to an address that is taken that a daemon is running already.
 func (d *Daemon) beside(ctx context.Context, err error) error {
-	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.Served(ctx) {
+	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.served(ctx) {
 		return err
 	}
 	return exit.WarehouseError(fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+

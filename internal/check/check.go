@@ -25,6 +25,7 @@ import (
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/engine"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Finding is one line of a check.
@@ -52,6 +53,7 @@ type Checker struct {
 	Warehouse *warehouse.Opener
 	API       api.Options // template of the clients
 	Sources   credentials.Reader
+	Daemon    func(context.Context) (status.Status, error) // the one of this configuration, when it runs
 }
 
 // Run tries everything that `larder run` needs and reports each finding. It
@@ -326,7 +328,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) {
 	if !info.Migrated {
 		note = "tables will be created or brought up to date at the start"
 	}
-	if c.Warehouse.Served(ctx) {
+	if _, err := c.Daemon(ctx); err == nil {
 		note += "; a daemon is running on it"
 	}
 	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
@@ -357,7 +359,7 @@ func (c Checker) checkPassword(report func(Finding)) {
 // checkPorts finds out whether the addresses to listen on are free, or our
 // daemon's.
 func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
-	running := func() bool { _, err := c.Warehouse.DaemonStatus(ctx); return err == nil }
+	running := func() bool { _, err := c.Daemon(ctx); return err == nil }
 	if c.Warehouse.Config.Warehouse.DSN.Embedded() {
 		if err := c.Warehouse.ReadersConfined(); err != nil {
 			report(bad(exit.Usage, "", "%v", err))

@@ -65,7 +65,7 @@ func adviceOn(s *config.Source, status *int) string {
 // arrived judges a ping that was answered with success: by the daemon, whose status then has
 // it, or by somebody else who answers anything.
 func (c Checker) arrived(ctx context.Context, s *config.Source, began time.Time, took time.Duration) Finding {
-	now, err := c.Warehouse.DaemonStatus(ctx)
+	now, err := c.Daemon(ctx)
 	i := slices.IndexFunc(now.Sources, func(c status.SourceStatus) bool { return c.Name == s.Name })
 	switch {
 	case err != nil || now.StartedAt.IsZero() || i < 0:

@@ -192,7 +192,7 @@ func (o Options) prove(ctx context.Context, d *app.Daemon) syncer.ReconcileRepor
 	ctx, cancel := context.WithTimeout(ctx, proofWait)
 	defer cancel()
 	var report syncer.ReconcileReport
-	passes, err := d.Passes(ctx)
+	passes, err := d.Syncer(ctx)
 	if err == nil {
 		report, err = passes.Reconcile(ctx, syncer.ReconcileRequest{}, nil)
 	}

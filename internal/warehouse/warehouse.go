@@ -13,13 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Opener is what it takes to reach the warehouse of a configuration: the program of its
@@ -100,27 +98,6 @@ const RestoringFolder = ".restoring"
 
 // Listens reports whether an engine has a data folder open.
 func Listens(ctx context.Context, dir string) bool { return writer.Listens(ctx, dir) }
-
-// Daemon asks the daemon on the embedded warehouse, if one is running.
-func (a *Opener) Daemon() control.Client { return control.Beside(a.Config.Warehouse.DSN.Dir()) }
-
-// DaemonStatus asks the daemon of this configuration for its status: the one on the embedded
-// warehouse, or the one at web.listen.
-func (a *Opener) DaemonStatus(ctx context.Context) (status.Status, error) {
-	if a.Config.Warehouse.DSN.Embedded() {
-		return a.Daemon().Status(ctx)
-	}
-	return a.pageStatus(ctx)
-}
-
-// Served reports whether a daemon is running on the embedded warehouse.
-func (a *Opener) Served(ctx context.Context) bool {
-	if !a.Config.Warehouse.DSN.Embedded() {
-		return false
-	}
-	_, err := a.Daemon().Status(ctx)
-	return err == nil
-}
 
 // Existing refuses a data folder that is not there, or has nothing in it: a question
 // must not create an empty warehouse.
