@@ -35,6 +35,7 @@ type Daemon struct {
 	receiver    *webhooks.Receiver // its handler
 	queryURL    string
 	endCommands func(context.Context) error // nil: another daemon takes them
+	held        heldRows
 	started     time.Time
 	before      Before // nil: nothing is done then
 
@@ -43,7 +44,6 @@ type Daemon struct {
 	sources []syncer.Source // of current
 	syncer  *syncer.Syncer  // nil until the warehouse has been reached
 	problem string          // of the warehouse, in words; empty: none
-	held    *heldRows       // nil until the warehouse has been reached
 	ready   chan struct{}   // closed when syncer is there
 }
 
@@ -71,7 +71,7 @@ func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log},
+		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -173,7 +173,9 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer d.notifyStop(ctx)()
+	stops := sync.OnceFunc(d.manager.stops)
+	defer stops()
+	context.AfterFunc(ctx, stops)
 	listen := func(serve func() error) {
 		listening.Go(func() {
 			if err := serve(); err != nil {
@@ -229,7 +231,7 @@ func (d *Daemon) sync(ctx context.Context) error {
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
+	if err := d.app.Damages(d.route).Settle(ctx, sink, nil); err != nil {
 		return exit.WarehouseError(err)
 	}
 	if d.before != nil {
@@ -245,12 +247,10 @@ func (d *Daemon) sync(ctx context.Context) error {
 	watch, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	d.loop(watch, &watching, "the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	held := newHeldRows(sink, d.app.Log)
-	d.loop(watch, &watching, "the count of rows", func(ctx context.Context) { held.run(ctx, y.Status) })
-	d.setHeld(held)
+	d.loop(watch, &watching, "the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
 	defer watching.Wait()
 	defer stop()
-	d.manager.isReady()
+	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return exit.WarehouseError(err)
@@ -278,7 +278,7 @@ func (d *Daemon) whenDown(err error) {
 func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).Settle(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
@@ -305,16 +305,5 @@ func (d *Daemon) rereadKeys(ctx context.Context) {
 		for _, k := range keys {
 			k.Reread()
 		}
-	}
-}
-
-// notifyStop notifies the service manager that the daemon stops, as soon as ctx ends or when end is called.
-func (d *Daemon) notifyStop(ctx context.Context) (end func()) {
-	var once sync.Once
-	stop := func() { once.Do(d.manager.stops) }
-	cancel := context.AfterFunc(ctx, stop)
-	return func() {
-		cancel()
-		stop()
 	}
 }

@@ -34,21 +34,15 @@ func (d *Daemon) setProblem(text string) {
 	d.problem = text
 }
 
-func (d *Daemon) setHeld(h *heldRows) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.held = h
-}
-
 // Status is the syncer's status; before there is a syncer, its sources are starting.
 func (d *Daemon) Status() status.Status {
 	d.mu.Lock()
-	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
+	y, sources, problem, current := d.syncer, d.sources, d.problem, d.current
 	d.mu.Unlock()
 	s := status.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
 		s = y.Status()
-		held.fill(&s)
+		d.held.fill(&s)
 		for i := range s.Sources {
 			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
 		}

@@ -20,7 +20,7 @@ import (
 // long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
 // errGoesOn means that a person has stopped waiting for a pass that a daemon makes.
-var errGoesOn = &exit.InterruptedError{Next: "the daemon goes on with its own walks, and with the full resyncs that have begun, without a confirmation of their sweeps; " +
+var errGoesOn = &exit.InterruptedError{Next: "the daemon goes on with the full resyncs that have begun; " +
 	"larder status shows how far it is, and what it does not show has to be asked for again"}
 
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
@@ -149,11 +149,13 @@ func (a *App) alone(ctx context.Context, o opened, t task, sources []syncer.Sour
 	}
 	damages := a.Damages(o.route)
 	if !t.reads {
-		if err := damages.Settle(ctx, o.sink); err != nil {
+		if err := damages.Settle(ctx, o.sink, nil); err != nil {
 			return exit.WarehouseError(err)
 		}
 	}
-	damages.Log()
+	for _, problem := range damages.Problems() {
+		a.Log.Warn(problem)
+	}
 	down := &atomic.Bool{}
 	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
 		return status.Warehouse{Unavailable: down.Load(), Damaged: damages.Streams()}

@@ -90,7 +90,6 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	defer r.daemon.manager.reloads()()
 	q := r.Request // for the file that is in use, or for one that is looked for as at the start
 	q.File = cmp.Or(r.daemon.app.Config.File, q.File)
 	r.tried = config.DigestOf(r.daemon.app.Config.File)

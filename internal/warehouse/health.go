@@ -40,12 +40,12 @@ func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) sta
 	if unreachable != "" {
 		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
 	}
-	if w != nil && w.engine != nil {
+	if w.engine != nil {
 		if text := w.engine.Problem(); text != "" {
 			s.Problems = append(s.Problems, text)
 		}
 	}
-	if w != nil && w.reader != nil {
+	if w.reader != nil {
 		if text := w.reader.Problem(); text != "" {
 			s.Problems = append(s.Problems, text)
 		}

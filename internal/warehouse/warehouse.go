@@ -71,7 +71,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 // Ends is how often the programs of the embedded engine have ended by themselves: the one that
 // writes, and the one that answers readers.
 func (w *Route) Ends() (writer, readers int) {
-	if w == nil || w.engine == nil {
+	if w.engine == nil {
 		return 0, 0
 	}
 	if w.reader != nil {
@@ -82,7 +82,7 @@ func (w *Route) Ends() (writer, readers int) {
 
 // health is nil while the data folder of an embedded warehouse is there.
 func (w *Route) health() error {
-	if w == nil || w.engine == nil {
+	if w.engine == nil {
 		return nil
 	}
 	return w.engine.Health()
