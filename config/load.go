@@ -48,7 +48,7 @@ func Load(req Request) (*Config, error) {
 		return nil, err
 	}
 	l.refuseUnknown()
-	l.decode("", &c)
+	l.decode("", c.settings())
 	if c.Warehouse.DSN.database() != "" && !l.written.Exists("warehouse.database") {
 		c.Warehouse.Database = c.Warehouse.DSN.database()
 	}
