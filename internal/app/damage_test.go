@@ -183,10 +183,10 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 	proven := reconcile()
 	// What the notice of each says, beside that the part is set aside.
 	notices := map[string][]string{
-		"product_history": {"past states of products", "the API does not know", "a backup of the data folder"},
-		"stock_history":   {"past states of stock", "the API does not know", "a backup of the data folder"},
+		"product_history": {"past states", "The API does not know", "a backup of the data folder"},
+		"stock_history":   {"past states", "The API does not know", "a backup of the data folder"},
 		"proofs":          {"larder reconcile compares them again"},
-		"runs":            {"What it held does not come back"},
+		"runs":            {"what only this part held is lost"},
 		"sales_orders":    {"larder sync --full --stream sales_orders"},
 	}
 	w.damage(t, slices.Collect(maps.Keys(notices))...)

@@ -19,9 +19,6 @@ const checkpointTable = "checkpoints"
 
 const quarantineTable = "quarantine"
 
-// histories are the tables of what the API showed once and does not show again.
-var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
-
 // Damages reads the record of damaged parts of an embedded warehouse's tables.
 type Damages struct {
 	opener *Opener
@@ -99,25 +96,19 @@ func (a Damages) Streams() (streams []string) {
 }
 
 func (a Damages) remedy(d damage.Part) string {
-	const (
-		disk = " Look at the disk, too: bytes do not change by themselves."
-		ends = " larder sync --full ends this notice."
-	)
+	const disk = " Look at the disk, too: bytes do not change by themselves."
+	const ends = " larder sync --full ends this notice." + disk
 	switch {
-	case !a.inStorage(d):
-		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
-	case slices.Contains(config.Streams, d.Table):
+	case a.inStorage(d) && slices.Contains(config.Streams, d.Table):
 		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
-	case d.Table == checkpointTable:
+	case a.inStorage(d) && d.Table == checkpointTable:
 		return "They say where walks go on. This daemon goes on with those in its memory; at its next start every list is walked from its beginning, in the background, and nothing is missing when that has ended." + disk
-	case d.Table == quarantineTable:
+	case a.inStorage(d) && d.Table == quarantineTable:
 		return "larder sync --full finds the rows again that cannot be understood." + disk
-	case histories[d.Table] != "":
-		return "They are past states of " + histories[d.Table] + ", which the API does not know: those that only this part held are lost, unless a backup of the data folder has them." + ends + disk
-	case d.Table == "proofs":
-		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends + disk
+	case a.inStorage(d) && d.Table == "proofs":
+		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends
 	default:
-		return "They are a record of Larder's own work, which goes on without it. What it held does not come back." + ends + disk
+		return "The API does not know what a table of past states or of Larder's own work holds: what only this part held is lost, unless a backup of the data folder has it." + ends
 	}
 }
 
