@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
@@ -105,7 +104,6 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if !d.app.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
-	backup.LogLeft(d.app.Config.Warehouse.DSN.Dir(), d.app.Log)
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}
@@ -115,25 +113,13 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		}
 		return d.endCommands(ctx)
 	})
-	err = d.takeCommands(ctx)
-	if errors.Is(err, errTaken) {
+	switch err := d.takeCommands(ctx); {
+	case errors.Is(err, errTaken):
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
-		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return exit.WarehouseError(err)
 	}
 	return nil
-}
-
-// standBy takes the commands once the daemon that took them has ended.
-func (d *Daemon) standBy(ctx context.Context) {
-	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if d.takeCommands(ctx) == nil { // else the other daemon lives, or the folder is lost, which is logged elsewhere
-			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
-			return
-		}
-	}
 }
 
 // beside adds to an address that is taken that a daemon is running already.
@@ -196,9 +182,6 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
 	d.loop(ctx, &beside, "the files of keys", d.rereadKeys)
-	if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil {
-		d.loop(ctx, &beside, "the commands beside it", d.standBy)
-	}
 	if d.reloader != nil {
 		d.loop(ctx, &beside, "the configuration", d.reloader.run)
 	}
@@ -274,7 +257,8 @@ func (d *Daemon) whenDown(err error) {
 	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
-// watch keeps the page and /readyz honest about the warehouse.
+// watch keeps the page and /readyz honest about the warehouse, and takes the commands once another
+// daemon that took them has ended.
 func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
@@ -283,6 +267,9 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("note which damages are over; tried again", "error", err)
+		}
+		if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
+			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
 		}
 		problem := d.app.WarehouseProblem(ctx, d.route, sink)
 		switch {
