@@ -51,7 +51,12 @@ func (d *Daemon) Status() status.Status {
 	for i := range sources {
 		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
 	}
-	s = d.app.WithProblems(s, d.route, problem)
+	if s.WarehouseUnavailable = problem != ""; s.WarehouseUnavailable {
+		s.Problems = []string{problem}
+	}
+	damages := d.app.Damages(d.route).Problems()
+	s.Problems = slices.Concat(s.Problems, d.route.Problems(), damages)
+	s.FolderLost, s.Damaged = d.route.Health() != nil, len(damages) > 0
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // WatchEvery is how often the warehouse is asked whether it is there.
@@ -20,7 +19,7 @@ const WatchEvery = 5 * time.Second
 // WarehouseProblem says what is wrong with the warehouse, nil for nothing. One
 // that answers may still take no rows, when its disk is full for example.
 func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
-	if err := w.health(); err != nil {
+	if err := w.Health(); err != nil {
 		return err
 	}
 	ping, cancel := context.WithTimeout(ctx, 2*WatchEvery)
@@ -32,28 +31,6 @@ func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhous
 		return fmt.Errorf("the warehouse %s answers, but takes no rows: %w", a.Config.Warehouse.DSN, err)
 	}
 	return nil
-}
-
-// WithProblems is a status with what is wrong with the warehouse: that it takes no rows, and
-// that some of its own are damaged.
-func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) status.Status {
-	if unreachable != "" {
-		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
-	}
-	if w.engine != nil {
-		if text := w.engine.Problem(); text != "" {
-			s.Problems = append(s.Problems, text)
-		}
-	}
-	if w.reader != nil {
-		if text := w.reader.Problem(); text != "" {
-			s.Problems = append(s.Problems, text)
-		}
-	}
-	damage := a.Damages(w).Problems()
-	s.FolderLost = w.health() != nil
-	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
-	return s
 }
 
 // Waiting is the sentence on why rows wait. Rows for a folder that is lost are not stored at all.

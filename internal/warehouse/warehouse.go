@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,12 +81,23 @@ func (w *Route) Ends() (writer, readers int) {
 	return w.engine.Ends(), readers
 }
 
-// health is nil while the data folder of an embedded warehouse is there.
-func (w *Route) health() error {
+// Health is nil while the data folder of an embedded warehouse is there.
+func (w *Route) Health() error {
 	if w.engine == nil {
 		return nil
 	}
 	return w.engine.Health()
+}
+
+// Problems says what is wrong with the programs of the embedded engine.
+func (w *Route) Problems() (all []string) {
+	if w.engine != nil {
+		all = append(all, w.engine.Problem())
+	}
+	if w.reader != nil {
+		all = append(all, w.reader.Problem())
+	}
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
 func exists(path string) bool {
