@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -142,10 +141,6 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for commands on %s: %w", path, err)
 	}
-	ours, err := os.Stat(path)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
 	under, end := context.WithCancel(context.WithoutCancel(ctx))
 	server := &http.Server{
 		Handler: d.commands(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -154,11 +149,7 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 	go func() { _ = server.Serve(listener) }() // it ends with the server
 	d.endCommands = func(ctx context.Context) error {
 		end()
-		err := server.Shutdown(ctx)
-		if there, gone := os.Stat(path); gone == nil && os.SameFile(ours, there) { // else it is another's
-			err = errors.Join(err, os.Remove(path))
-		}
-		return err
+		return server.Shutdown(ctx) // the socket's name stays: the next daemon's may have it by now
 	}
 	return nil
 }
