@@ -25,8 +25,10 @@ import (
 
 // pass is a kind of pass: its route on the socket, and how a syncer makes it.
 type pass[Q, R any] struct {
-	route string
-	run   func(ctx context.Context, y *syncer.Syncer, asked Q, send func(message[R])) (R, error)
+	route  string
+	begins bool // it may be the first one of a warehouse
+	reads  bool // it writes nothing
+	run    func(ctx context.Context, y *syncer.Syncer, asked Q, send func(message[R])) (R, error)
 }
 
 // message is one line of what the daemon answers while it makes a pass. The last one says how
@@ -40,18 +42,18 @@ type message[R any] struct {
 }
 
 var (
-	passSync = pass[syncer.Selection, syncer.Report]{"/sync", func(ctx context.Context, y *syncer.Syncer, sel syncer.Selection, send func(message[syncer.Report])) (syncer.Report, error) {
+	passSync = pass[syncer.Selection, syncer.Report]{route: "/sync", begins: true, run: func(ctx context.Context, y *syncer.Syncer, sel syncer.Selection, send func(message[syncer.Report])) (syncer.Report, error) {
 		return y.RunOnce(ctx, sel, func(s status.Status) { send(message[syncer.Report]{Status: &s}) })
 	}}
-	passVerify = pass[syncer.Selection, verify.Report]{"/verify", func(ctx context.Context, y *syncer.Syncer, sel syncer.Selection, send func(message[verify.Report])) (verify.Report, error) {
+	passVerify = pass[syncer.Selection, verify.Report]{route: "/verify", reads: true, run: func(ctx context.Context, y *syncer.Syncer, sel syncer.Selection, send func(message[verify.Report])) (verify.Report, error) {
 		return y.Verify(ctx, sel,
 			func(f verify.Finding) { send(message[verify.Report]{Finding: &f}) },
 			func(p verify.Progress) { send(message[verify.Report]{Status: &p.Status, Report: &p.Report}) })
 	}}
-	passReconcile = pass[syncer.ReconcileRequest, syncer.ReconcileReport]{"/reconcile", func(ctx context.Context, y *syncer.Syncer, r syncer.ReconcileRequest, send func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
+	passReconcile = pass[syncer.ReconcileRequest, syncer.ReconcileReport]{route: "/reconcile", run: func(ctx context.Context, y *syncer.Syncer, r syncer.ReconcileRequest, send func(message[syncer.ReconcileReport])) (syncer.ReconcileReport, error) {
 		return y.Reconcile(ctx, r, func(so syncer.ReconcileReport) { send(message[syncer.ReconcileReport]{Report: &so}) })
 	}}
-	passForget = pass[syncer.ForgetRequest, syncer.ForgetReport]{"/forget", func(ctx context.Context, y *syncer.Syncer, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
+	passForget = pass[syncer.ForgetRequest, syncer.ForgetReport]{route: "/forget", run: func(ctx context.Context, y *syncer.Syncer, r syncer.ForgetRequest, _ func(message[syncer.ForgetReport])) (syncer.ForgetReport, error) {
 		return y.Forget(ctx, r)
 	}}
 )

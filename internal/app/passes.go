@@ -26,7 +26,7 @@ var errGoesOn = &exit.InterruptedError{Next: "the daemon goes on with the full r
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
 // a source or stream, and rows in quarantine, are an error.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (syncer.Report, error) {
-	report, err := run(ctx, a, passSync, sel, task{sel: sel, wait: wait}, func(m message[syncer.Report]) {
+	report, err := run(ctx, a, passSync, sel, sel, wait, func(m message[syncer.Report]) {
 		if m.Status != nil && onProgress != nil {
 			onProgress(*m.Status)
 		}
@@ -37,7 +37,7 @@ func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration
 // Verify compares the mirror with the API; found and progress may be nil. A difference, what
 // could not be compared, and rows in quarantine, are an error.
 func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {
-	report, err := run(ctx, a, passVerify, sel, task{sel: sel, existing: true, reads: true, wait: wait}, func(m message[verify.Report]) {
+	report, err := run(ctx, a, passVerify, sel, sel, wait, func(m message[verify.Report]) {
 		switch {
 		case m.Finding != nil && found != nil:
 			found(*m.Finding)
@@ -67,8 +67,7 @@ func judged[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[
 // Reconcile compares days of the mirror with the service's totals; progress may be nil. A drift,
 // and what could not be compared, is an error.
 func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
-	t := task{sel: syncer.Selection{Sources: r.Sources}, existing: true, wait: wait}
-	report, err := run(ctx, a, passReconcile, r, t, func(m message[syncer.ReconcileReport]) {
+	report, err := run(ctx, a, passReconcile, r, syncer.Selection{Sources: r.Sources}, wait, func(m message[syncer.ReconcileReport]) {
 		if progress != nil {
 			progress(*m.Report)
 		}
@@ -94,29 +93,20 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 	if r.CustomerKey, err = a.reader().Pseudonym(r.Phone); err != nil {
 		return syncer.ForgetReport{}, err
 	}
-	t := task{sel: syncer.Selection{Sources: []string{r.Source}}, existing: true, wait: wait}
-	return run(ctx, a, passForget, r, t, func(message[syncer.ForgetReport]) {})
-}
-
-// task is what a pass needs.
-type task struct {
-	sel      syncer.Selection
-	existing bool // a warehouse that exists
-	reads    bool // it writes nothing
-	wait     time.Duration
+	return run(ctx, a, passForget, r, syncer.Selection{Sources: []string{r.Source}}, wait, func(message[syncer.ForgetReport]) {})
 }
 
 // run has the daemon beside this process make a pass, or else a syncer of its own, and calls news with
 // what comes of it meanwhile.
-func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, t task, news func(message[R])) (report R, err error) {
-	if err := a.checkSelection(t.sel); err != nil {
+func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel syncer.Selection, wait time.Duration, news func(message[R])) (report R, err error) {
+	if err := a.checkSelection(sel); err != nil {
 		return report, err
 	}
 	sources, err := a.sources(nil)
 	if err != nil {
 		return report, err
 	}
-	if t.existing {
+	if !k.begins {
 		if err := a.Existing(); err != nil {
 			return report, err
 		}
@@ -129,7 +119,7 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, t task, n
 		return report, err
 	}
 	err = a.withWarehouse(ctx, func(o opened) error {
-		return a.alone(ctx, o, t, sources, func(ctx context.Context, y *syncer.Syncer) (err error) {
+		return a.alone(ctx, o, k.reads, wait, sources, func(ctx context.Context, y *syncer.Syncer) (err error) {
 			report, err = k.run(ctx, y, asked, news)
 			return err
 		})
@@ -139,16 +129,16 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, t task, n
 
 // alone calls f with a syncer of this process, to make a pass. The context ends when the warehouse has
 // gone.
-func (a *App) alone(ctx context.Context, o opened, t task, sources []syncer.Source, f func(context.Context, *syncer.Syncer) error) error {
+func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duration, sources []syncer.Source, f func(context.Context, *syncer.Syncer) error) error {
 	begin := o.sink.Migrate
-	if t.reads {
+	if reads {
 		begin = o.sink.CheckSchema
 	}
-	if err := a.Retry(ctx, begin, t.wait, a.LogDown); err != nil {
+	if err := a.Retry(ctx, begin, wait, a.LogDown); err != nil {
 		return err
 	}
 	damages := a.Damages(o.route)
-	if !t.reads {
+	if !reads {
 		if err := damages.Settle(ctx, o.sink, nil); err != nil {
 			return exit.WarehouseError(err)
 		}
@@ -165,7 +155,7 @@ func (a *App) alone(ctx context.Context, o opened, t task, sources []syncer.Sour
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, t.wait, down, cancel) })
+	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, wait, down, cancel) })
 	defer func() { cancel(nil); watching.Wait() }()
 	if err := f(ctx, y); err != nil {
 		return err
