@@ -51,8 +51,8 @@ func (d *Daemon) Status() status.Status {
 	for i := range sources {
 		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
 	}
-	if s.WarehouseUnavailable = problem != ""; s.WarehouseUnavailable {
-		s.Problems = []string{problem}
+	if problem != "" {
+		s.WarehouseUnavailable, s.Problems = true, []string{problem}
 	}
 	damages := d.app.Damages(d.route).Problems()
 	s.Problems = slices.Concat(s.Problems, d.route.Problems(), damages)

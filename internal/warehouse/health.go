@@ -47,6 +47,9 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 	var began time.Time // of the outage
 	for lifecycle.Pause(ctx, min(max(wait/4, 100*time.Millisecond), WatchEvery)) {
 		problem := a.WarehouseProblem(ctx, w, sink)
+		if ctx.Err() != nil {
+			return
+		}
 		down.Store(problem != nil)
 		switch {
 		case problem == nil:
@@ -54,7 +57,7 @@ func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wa
 		case began.IsZero():
 			began = time.Now()
 			a.LogDown(problem)
-		case time.Since(began) > wait && ctx.Err() == nil:
+		case time.Since(began) > wait:
 			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
 				time.Since(began).Round(time.Second), problem)))
 			return
