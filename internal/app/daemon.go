@@ -178,14 +178,17 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		listen(d.webhooks.Serve)
 	}
 	var beside sync.WaitGroup
-	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
+	loop := func(what string, f func(context.Context)) {
+		beside.Go(func() { lifecycle.Loop(ctx, d.app.Log, what, f) })
+	}
+	loop("the watchdog", func(ctx context.Context) {
 		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
-	d.loop(ctx, &beside, "the files of keys", d.rereadKeys)
+	loop("the files of keys", d.rereadKeys)
 	if d.reloader != nil {
-		d.loop(ctx, &beside, "the configuration", d.reloader.run)
+		loop("the configuration", d.reloader.run)
 	}
-	err = d.sync(ctx)
+	err = d.sync(ctx, loop)
 	cancelled := context.Cause(ctx)
 	cancel(nil)
 	beside.Wait()
@@ -199,18 +202,17 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	return err
 }
 
-// loop runs a loop beside the others until ctx ends.
-func (d *Daemon) loop(ctx context.Context, beside *sync.WaitGroup, what string, f func(context.Context)) {
-	beside.Go(func() { lifecycle.Loop(ctx, d.app.Log, what, f) })
-}
-
-// sync reaches the warehouse and mirrors into it until ctx ends.
-func (d *Daemon) sync(ctx context.Context) error {
+// sync reaches the warehouse and mirrors into it until ctx ends. loop begins a loop beside the others.
+func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context.Context))) error {
 	sink, err := d.app.OpenSink(ctx, &d.life, d.route, d.registry)
 	if err != nil {
 		return err
 	}
-	if err := d.app.Retry(ctx, sink.Migrate, warehouse.Forever, d.whenDown); err != nil {
+	err = d.app.Retry(ctx, sink.Migrate, warehouse.Forever, func(down error) {
+		d.app.LogDown(down)
+		d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", down))
+	})
+	if err != nil {
 		return err
 	}
 	d.setProblem("")
@@ -222,39 +224,22 @@ func (d *Daemon) sync(ctx context.Context) error {
 			return err
 		}
 	}
-	y, err := d.makeSyncer(sink)
+	d.mu.Lock()
+	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse) // of the configuration in use
+	d.syncer = y
+	d.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	close(d.ready)
-	watch, stop := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	d.loop(watch, &watching, "the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	d.loop(watch, &watching, "the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
-	defer watching.Wait()
-	defer stop()
+	loop("the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
+	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
 	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return exit.WarehouseError(err)
 	}
 	return nil
-}
-
-// makeSyncer makes the syncer of the configuration in use.
-func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse)
-	if err == nil {
-		d.syncer = y
-	}
-	return y, err
-}
-
-func (d *Daemon) whenDown(err error) {
-	d.app.LogDown(err)
-	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
 }
 
 // watch keeps the page and /readyz honest about the warehouse, and takes the commands once another
