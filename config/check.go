@@ -218,30 +218,12 @@ func knownStreams(names []string) error {
 // checkProxies refuses an address of a proxy that net/http leaves out because it cannot read it:
 // requests would go past the proxy. The address may hold a password, and is not repeated.
 func (l *loader) checkProxies() {
-	var targets []*url.URL
-	if l.Warehouse.DSN.remote != nil {
-		targets = append(targets, l.Warehouse.DSN.remote)
-	}
-	for i := range l.Sources {
-		if to, err := url.Parse(l.Sources[i].BaseURL); err == nil {
-			targets = append(targets, to)
-		}
-	}
 	env := httpproxy.FromEnvironment()
-	for name, proxy := range map[string]*string{"HTTPS_PROXY": &env.HTTPSProxy, "HTTP_PROXY": &env.HTTPProxy} {
-		if *proxy == "" || isProxy(*proxy) {
-			continue
-		}
-		*proxy = "http://proxy.invalid" // whom the proxy is for depends on NO_PROXY too
-		through := env.ProxyFunc()
-		if slices.ContainsFunc(targets, func(to *url.URL) bool {
-			at, err := through(to)
-			return err == nil && at != nil && at.Host == "proxy.invalid"
-		}) {
+	for name, proxy := range map[string]string{"HTTPS_PROXY": env.HTTPSProxy, "HTTP_PROXY": env.HTTPProxy} {
+		if proxy != "" && !isProxy(proxy) {
 			l.problems = append(l.problems, Problem{Origin: name, Message: "not the address of a proxy; allowed: " +
 				"http://host:port or http://user:password@host:port, with % and other special characters of the password as %25 and the like"})
 		}
-		*proxy = ""
 	}
 }
 

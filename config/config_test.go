@@ -357,23 +357,6 @@ func TestProxies(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	t.Setenv("HTTPS_PROXY", "proxy.example:port")
-	source := func(host string) string {
-		return "sources:\n  - {name: a, base_url: https://" + host + "/v1, key_env: K}\n"
-	}
-	for _, unused := range []struct{ yaml, noProxy string }{
-		{source("127.0.0.1:1"), ""}, {source("localhost"), ""}, {source("pos.example"), ".example"},
-		{"sources:\n  - {name: a, base_url: http://pos.example/v1, key_env: K}\n", ""},
-	} {
-		t.Setenv("NO_PROXY", unused.noProxy)
-		if _, err := Load(Request{File: write(t, unused.yaml)}); err != nil {
-			t.Errorf("%s: %v", unused.yaml, err)
-		}
-	}
-	_, err := Load(Request{File: write(t, source("localhost")+"warehouse: {dsn: \"https://ch.example:8443/db\"}\n")})
-	if err == nil || !strings.Contains(err.Error(), "HTTPS_PROXY") {
-		t.Errorf("a warehouse behind the proxy: %v", err)
-	}
 }
 
 func TestWarningsOfSchedules(t *testing.T) {

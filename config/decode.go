@@ -11,30 +11,19 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/go-viper/mapstructure/v2"
-	"github.com/knadh/koanf/v2"
 )
 
-// decode stores what is written below a key into a section, over its defaults.
-func (l *loader) decode(key string, section any) {
-	strict := &mapstructure.DecoderConfig{DecodeHook: convert, IgnoreUntaggedFields: true}
-	l.addAll(key, l.written.UnmarshalWithConf(key, section, koanf.UnmarshalConf{DecoderConfig: strict}))
-}
-
-// addAll notes the problems that are joined in an error of mapstructure.
-func (l *loader) addAll(key string, err error) {
-	switch e := err.(type) { //nolint:errorlint // this walks down the tree of errors itself
-	case nil:
-	case *mapstructure.DecodeError:
-		l.add(strings.Trim(key+"."+e.Name(), "."), "%v", e.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			l.addAll(key, one)
+// decode stores what is written below a path into fields, over their defaults.
+func (l *loader) decode(path string, fields []setting) {
+	for _, field := range fields {
+		key := path + field.key
+		raw := l.written.Get(key)
+		if v := reflect.ValueOf(raw); raw == nil || v.Kind() == reflect.Map && v.Len() > 0 {
+			continue // a section below a value is refused already
 		}
-	case interface{ Unwrap() error }:
-		l.addAll(key, e.Unwrap())
-	default:
-		l.add(key, "%v", err)
+		if err := field.set(raw); err != nil {
+			l.add(key, "%v", err)
+		}
 	}
 }
 
@@ -51,65 +40,58 @@ func (l *loader) decodeSources() {
 		s := defaultSource()
 		s.path = "sources." + strconv.Itoa(i)
 		s.PersonalDataWritten = l.written.Exists(s.path + ".personal_data")
-		l.decode(s.path, &s)
+		l.decode(s.path+".", s.settings())
 		s.BaseURL = strings.TrimRight(s.BaseURL, "/")
 		l.Sources = append(l.Sources, s)
 	}
 }
 
-// convert turns what is written (a value of YAML, or the text of a variable or flag) into the type
-// of a field, or names what is allowed there. mapstructure calls it before it stores a value.
-func convert(from, to reflect.Value) (any, error) {
-	var known []string
-	if to.Kind() == reflect.Struct {
-		known = keysUnder("", keysOf(settings("", to)))
-	}
-	raw := from.Interface()
+// set stores what is written (a value of YAML, or the text of a variable or flag) as the type of the
+// field, or names what is allowed there.
+func (s setting) set(raw any) (err error) {
 	text, isText := raw.(string)
-	switch section := from.Kind() == reflect.Map; {
-	case section && known != nil:
-		return raw, nil
-	case known != nil:
-		return nil, fmt.Errorf("got %s; allowed: a section with %s", kindOf(raw), strings.Join(known, ", "))
-	case section && from.Len() > 0:
-		return to.Interface(), nil // refused already: no key is known below a value
-	}
-	switch to.Interface().(type) {
-	case DSN:
-		if isText {
-			return ParseDSN(text)
+	switch field := s.value.Addr().Interface().(type) {
+	case *[]string:
+		*field, err = list(raw)
+		return err
+	case *int:
+		return parse(field, raw, strconv.Atoi, "a whole number")
+	case *bool:
+		return parse(field, raw, strconv.ParseBool, "true or false")
+	case *float64:
+		return parse(field, raw, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }, "a number")
+	case *time.Duration:
+		return parse(field, raw, time.ParseDuration, "a duration with its unit, as in 500ms, 1s or 2m")
+	case *Bytes:
+		return parse(field, raw, parseBytes, "a size with its unit, as in 512MiB or 2GiB")
+	case *Secret:
+		if !isText {
+			return errors.New("not text; allowed: text (put it in quotes)") // it is not shown
 		}
-	case Secret:
+		*field = NewSecret(text)
+		return nil
+	case *DSN:
 		if isText {
-			return NewSecret(text), nil
+			*field, err = ParseDSN(text)
+			return err
 		}
-		return nil, errors.New("not text; allowed: text (put it in quotes)") // it is not shown
-	case []string:
-		return list(raw)
-	case int:
-		return parsed(raw, strconv.Atoi, "a whole number")
-	case bool:
-		return parsed(raw, strconv.ParseBool, "true or false")
-	case float64:
-		return parsed(raw, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }, "a number")
-	case time.Duration:
-		return parsed(raw, time.ParseDuration, "a duration with its unit, as in 500ms, 1s or 2m")
-	case Bytes:
-		return parsed(raw, parseBytes, "a size with its unit, as in 512MiB or 2GiB")
+	case *string:
+		if isText {
+			*field = text
+			return nil
+		}
 	}
-	if isText {
-		return text, nil
-	}
-	return nil, fmt.Errorf("got %s; allowed: text (put it in quotes)", describe(raw))
+	return fmt.Errorf("got %s; allowed: text (put it in quotes)", describe(raw))
 }
 
-// parsed reads the text of a value, or names what is allowed.
-func parsed[V any](raw any, parse func(string) (V, error), allowed string) (any, error) {
-	v, err := parse(fmt.Sprint(raw))
+// parse reads the text of a value, or names what is allowed.
+func parse[V any](field *V, raw any, read func(string) (V, error), allowed string) error {
+	v, err := read(fmt.Sprint(raw))
 	if err != nil {
-		return nil, fmt.Errorf("got %s; allowed: %s", describe(raw), allowed)
+		return fmt.Errorf("got %s; allowed: %s", describe(raw), allowed)
 	}
-	return v, nil
+	*field = v
+	return nil
 }
 
 // list takes a list of text, or from environment and flags text with commas.

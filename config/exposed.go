@@ -1,11 +1,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Exposed is a file with a secret that every user of this machine can read.
@@ -75,7 +78,7 @@ func exposed(path string) bool {
 		return false
 	}
 	info, err := os.Stat(real)
-	if err != nil || info.Mode()&readableByAll == 0 || mountedSecret(path, real) {
+	if err != nil || info.Mode()&readableByAll == 0 || mounted(path, unix.Access(real, unix.W_OK)) {
 		return false
 	}
 	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
@@ -89,14 +92,18 @@ func exposed(path string) bool {
 	}
 }
 
+// mounted recognises a secret of an orchestrator: by the place that is meant for them, or, by the error
+// of writing there, by a file system that is read-only.
+func mounted(path string, write error) bool {
+	return strings.HasPrefix(path, "/run/secrets/") || strings.HasPrefix(path, "/var/run/secrets/") || errors.Is(write, unix.EROFS)
+}
+
 // mend is the command that leaves a file readable for this process alone.
 func mend(path string) string {
-	quoted := shellQuoted(path)
-	info, err := os.Stat(path)
-	if err == nil {
-		if owner, ok := ownerOf(info); ok && owner != os.Geteuid() && os.Geteuid() != 0 {
-			return fmt.Sprintf("sudo chown %d %s && sudo chmod 600 %s", os.Geteuid(), quoted, quoted)
-		}
+	quoted, own := shellQuoted(path), os.Geteuid()
+	var file unix.Stat_t
+	if err := unix.Stat(path, &file); err == nil && own != 0 && int(file.Uid) != own {
+		return fmt.Sprintf("sudo chown %d %s && sudo chmod 600 %s", own, quoted, quoted)
 	}
 	return "chmod 600 " + quoted
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestExposedSecrets(t *testing.T) {
@@ -78,5 +80,26 @@ func TestAKeyInTheFileMakesItASecret(t *testing.T) {
 	}
 	if c := load(t, minimal+"warehouse: {dsn: 'https://larder:hunter2@h:8443/mirror'}\n"); !c.secretInside {
 		t.Error("a password stands in it")
+	}
+}
+
+// What Kubernetes, Docker and Podman mount is readable for all users of a container.
+func TestMountedSecrets(t *testing.T) {
+	for _, c := range []struct {
+		what, path string
+		write      error
+		want       bool
+	}{
+		{"a secret volume of Kubernetes", "/etc/larder/keys/bistro", unix.EROFS, true},
+		{"a secret of Docker compose: a bind mount", "/run/secrets/bistro", unix.EROFS, true},
+		{"a secret of Podman", "/run/secrets/bistro", nil, true},
+		{"a read-only memory disk of systemd", "/run/credentials/larder.service/bistro", unix.EROFS, true},
+		{"a key in /run of a machine with users", "/run/larder/bistro", nil, false},
+		{"a key on a disk", "/etc/larder/bistro", nil, false},
+		{"a key of another user", "/etc/larder/bistro", unix.EACCES, false},
+	} {
+		if got := mounted(c.path, c.write); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
 	}
 }

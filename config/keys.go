@@ -57,7 +57,7 @@ func keysOf(all []setting) (keys []string) {
 var sourceForm = regexp.MustCompile(`^sources\.\d+(\.|$)`)
 
 // refuseUnknown refuses what is written below keys that do not exist, and names the nearest that
-// does. mapstructure would not: it returns unknown keys only where all else is right.
+// does. So it does values where a section belongs.
 func (l *loader) refuseUnknown() {
 	for _, path := range l.written.Keys() {
 		prefix, known := sourceForm.FindString(path), knownKeys
@@ -74,6 +74,9 @@ func (l *loader) refuseUnknown() {
 				l.add(path, "got %s; allowed: a list, every source beginning with a dash", kindOf(got))
 			}
 		case key == "" || isKnown(key, known): // decoding refuses a wrong value
+			if below, got := keysUnder(key, known), l.written.Get(path); len(below) > 0 && got != nil && kindOf(got) != "a section" {
+				l.add(path, "got %s; allowed: a section with %s", kindOf(got), strings.Join(below, ", "))
+			}
 		case prefix == "" && meant != "" && meant != section: // once for all that is in it
 			if _, inFile := l.origins[section]; !inFile {
 				l.origins[section] = l.origins[path]

@@ -48,7 +48,7 @@ func Load(req Request) (*Config, error) {
 		return nil, err
 	}
 	l.refuseUnknown()
-	l.decode("", &c)
+	l.decode("", c.settings())
 	if c.Warehouse.DSN.database() != "" && !l.written.Exists("warehouse.database") {
 		c.Warehouse.Database = c.Warehouse.DSN.database()
 	}
@@ -80,14 +80,13 @@ func (l *loader) add(key, format string, args ...any) {
 }
 
 // readLayers merges file, environment and flags; the later one wins.
-func (l *loader) readLayers(req Request) (err error) {
-	if l.File, err = findFile(req.File); err != nil {
+func (l *loader) readLayers(req Request) error {
+	content, err := l.findFile(req.File)
+	if err != nil {
 		return err
 	}
-	if l.File != "" {
-		if err := l.readFile(); err != nil {
-			return err
-		}
+	if err := l.readFile(content); err != nil {
+		return err
 	}
 	if !req.WithoutEnvironment {
 		if err := l.written.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: l.fromEnvironment}), nil); err != nil {
@@ -115,24 +114,26 @@ func refused(file string, p Problem) *Error {
 	return &Error{Problems: []Problem{p}}
 }
 
-func findFile(named string) (string, error) {
+// findFile reads the named file, or the first of the default ones that is there.
+func (l *loader) findFile(named string) (content []byte, err error) {
 	files := defaultFiles
 	if named != "" {
 		files = []string{named}
 	}
 	for _, f := range files {
-		_, err := os.Stat(f)
+		content, err = os.ReadFile(f)
 		switch {
 		case err == nil:
-			return f, nil
+			l.File, l.Digest = f, sha256.Sum256(content)
+			return content, nil
 		case named != "":
-			return "", refused("", Problem{Message: fmt.Sprintf("configuration file %s: %v; correct --config, or leave it out to use %s",
+			return nil, refused("", Problem{Message: fmt.Sprintf("configuration file %s: %v; correct --config, or leave it out to use %s",
 				f, withoutPath(err), strings.Join(defaultFiles, " or "))})
 		case !errors.Is(err, os.ErrNotExist):
-			return "", refused("", Problem{Message: fmt.Sprintf("configuration file: %v", err)})
+			return nil, refused("", Problem{Message: fmt.Sprintf("configuration file: %v", err)})
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // withoutPath is the reason of an error about a file that is named already.
@@ -143,12 +144,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-func (l *loader) readFile() error {
-	content, err := os.ReadFile(l.File)
-	if err != nil {
-		return refused("", Problem{Message: fmt.Sprintf("configuration file: %v", err)})
-	}
-	l.Digest = sha256.Sum256(content)
+func (l *loader) readFile(content []byte) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
 		return refused(l.File, notYAML(err))

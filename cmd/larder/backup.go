@@ -25,7 +25,8 @@ With --base, only what an earlier backup does not have is written. To restore it
 earlier one is needed, too: where it was, or beside it. What is written passes through the
 data folder: its disk needs as much free space. Run it as the owner of that folder.
 
-DIR appears when the backup is complete. It has what the warehouse has of people: only its
+DIR appears when the backup is complete. What a killed one has left, larder check reports
+and the next one removes. The folder has what the warehouse has of people: only its
 owner may enter it. A remote warehouse is backed up by its server.`,
 		Example: `  larder backup /var/backups/larder/monday
   larder backup /var/backups/larder/tuesday --base /var/backups/larder/monday`,

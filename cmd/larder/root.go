@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/logging"
 	"github.com/larder-sync/larder/internal/text"
 )
 
@@ -74,7 +73,7 @@ into ClickHouse: a remote one, or the engine that it carries itself.`,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			switch g.logFormat {
 			case "":
-			case logging.Text, logging.JSON:
+			case text.LogText, text.LogJSON:
 				g.set = append(g.set, "log.format="+g.logFormat)
 			default:
 				return fmt.Errorf("--log-format %q: allowed: text, json", g.logFormat)
@@ -127,10 +126,10 @@ func (g *globals) load(withoutSources bool, w io.Writer, level string) (*app.App
 
 // logger makes the logger, which writes to w.
 func (g *globals) logger(w io.Writer, format, level string) (_ *slog.Logger, err error) {
-	if g.reload.Level, err = logging.Level(level); err != nil {
+	if g.reload.Level, err = text.LogLevel(level); err != nil {
 		return nil, exit.UsageError(err)
 	}
-	if g.log, err = logging.New(w, format, g.reload.Level); err != nil {
+	if g.log, err = text.NewLogger(w, format, g.reload.Level); err != nil {
 		return nil, exit.UsageError(err)
 	}
 	g.format = format
@@ -144,12 +143,12 @@ func (g *globals) inJSON(err error) bool {
 	if refused, ok := errors.AsType[*config.Error](err); ok {
 		format = cmp.Or(format, refused.LogFormat)
 	}
-	return format == logging.JSON || format == "" && slices.Contains(g.set, "log.format=json")
+	return format == text.LogJSON || format == "" && slices.Contains(g.set, "log.format=json")
 }
 
 // fail prints why a command ends, in the form of the log.
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
-	text := exit.Explain(err)
+	why := exit.Explain(err)
 	if !g.begun { // flags behind the mistake were not parsed
 		flags := cmd.Root().PersistentFlags()
 		flags.ParseErrorsAllowlist.UnknownFlags = true
@@ -160,15 +159,15 @@ func (g *globals) fail(cmd *cobra.Command, err error, code int) {
 		if interactive(g.err) && errors.Is(err, context.Canceled) {
 			fmt.Fprint(unescaped(g.err), "\r") // over the ^C
 		}
-		if text != "" {
-			fmt.Fprintf(g.err, "larder: %s\n", text)
+		if why != "" {
+			fmt.Fprintf(g.err, "larder: %s\n", why)
 		}
 		if !g.begun {
 			fmt.Fprintf(g.err, "%s --help tells more.\n", cmd.CommandPath())
 		}
 		return
 	}
-	if log, err := logging.New(g.err, logging.JSON, slog.LevelInfo); err == nil && text != "" {
-		log.Error(cmd.CommandPath()+" ends", "error", text, "exit_code", code)
+	if log, err := text.NewLogger(g.err, text.LogJSON, slog.LevelInfo); err == nil && why != "" {
+		log.Error(cmd.CommandPath()+" ends", "error", why, "exit_code", code)
 	}
 }

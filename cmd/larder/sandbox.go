@@ -17,9 +17,9 @@ import (
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/logging"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 func sandboxCommand(g *globals) *cobra.Command {
@@ -59,7 +59,7 @@ Faults:
 			if !o.Live {
 				o.OnlineOrders = 0
 			}
-			log, err := g.logger(g.err, cmp.Or(g.logFormat, logging.Text), "info")
+			log, err := g.logger(g.err, cmp.Or(g.logFormat, text.LogText), "info")
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	if m, err = (backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}).On(base); err != nil {
 		return m, exit.UsageError(err)
 	}
-	if err := a.Existing(ctx); err != nil {
+	if err := a.Existing(); err != nil {
 		return m, err
 	}
 	if engine.Foreign(dsn.Dir()) != nil {
@@ -77,6 +78,11 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	}
 	remove := func() error { return errors.Join(os.RemoveAll(work), os.RemoveAll(backup.Unfinished(dir))) }
 	defer func() { err = errors.Join(err, remove()) }()
+	if err := os.Mkdir(backup.Unfinished(dir), 0o700); err != nil { // a place that cannot be written
+		return m, err
+	} else if err := os.Remove(backup.Unfinished(dir)); err != nil {
+		return m, err
+	}
 	to := clickhouse.BackupFolders{Claims: filepath.Join(work, "checkpoints"), Rows: filepath.Join(work, "rows")}
 	if m.Base != "" {
 		staged, err := backup.Stage(m.Base, work)
@@ -92,7 +98,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	if m.Base != "" { // which lacks also the merges that were under way when it was made
 		atMost = min(atMost, backup.SizeSince(filepath.Join(a.Config.Warehouse.DSN.Dir(), "store"), m.BaseMadeAt.Add(-time.Hour)))
 	}
-	if err := enoughFree(work, dir, atMost); err != nil {
+	if err := cmp.Or(free(work, atMost+leftFree), free(filepath.Dir(dir), atMost)); err != nil {
 		return m, fmt.Errorf("back up to %s: %w", dir, err)
 	}
 	m.MadeAt = time.Now().UTC()
@@ -108,23 +114,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 // leftFree is what a backup leaves to the daemon of the data folder's disk, in bytes.
 const leftFree = 256 << 20
 
-// enoughFree refuses a backup of so many bytes that a disk has no space for, and a place that it
-// cannot be put at.
-func enoughFree(work, dir string, bytes uint64) error {
-	way, err := backup.WayTo(dir, work)
-	if err != nil {
-		return err
-	}
-	here := bytes + leftFree
-	if way == backup.CopiedOnOneDisk {
-		here += bytes
-	}
-	if err = free(work, here); err == nil && way == backup.CopiedToAnother {
-		err = free(filepath.Dir(dir), bytes)
-	}
-	return err
-}
-
+// free refuses a disk that has not so many bytes free.
 func free(dir string, needed uint64) error {
 	free, err := backup.Free(dir)
 	if err == nil && free < float64(needed) {

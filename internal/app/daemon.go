@@ -10,8 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/internal/backup"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
@@ -36,6 +34,7 @@ type Daemon struct {
 	receiver    *webhooks.Receiver // its handler
 	queryURL    string
 	endCommands func(context.Context) error // nil: another daemon takes them
+	held        heldRows
 	started     time.Time
 	before      Before // nil: nothing is done then
 
@@ -44,7 +43,6 @@ type Daemon struct {
 	sources []syncer.Source // of current
 	syncer  *syncer.Syncer  // nil until the warehouse has been reached
 	problem string          // of the warehouse, in words; empty: none
-	held    *heldRows       // nil until the warehouse has been reached
 	ready   chan struct{}   // closed when syncer is there
 }
 
@@ -72,7 +70,7 @@ func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
-		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log},
+		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -106,7 +104,6 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if !d.app.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
-	backup.LogLeft(d.app.Config.Warehouse.DSN.Dir(), d.app.Log)
 	if d.queryURL, err = d.app.ServeReaders(ctx, &d.life, d.route); err != nil {
 		return d.beside(ctx, err)
 	}
@@ -116,37 +113,18 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		}
 		return d.endCommands(ctx)
 	})
-	err = d.takeCommands(ctx)
-	if errors.Is(err, control.ErrTaken) {
+	switch err := d.takeCommands(ctx); {
+	case errors.Is(err, errTaken):
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
-		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return exit.WarehouseError(err)
 	}
 	return nil
 }
 
-// takeCommands has commands beside this daemon make their passes through it. The error is
-// [control.ErrTaken] while another daemon does so.
-func (d *Daemon) takeCommands(ctx context.Context) (err error) {
-	d.endCommands, err = control.Listen(ctx, d.app.Config.Warehouse.DSN.Dir(), d.Status, d.Passes, d.app.Log)
-	return err
-}
-
-// standBy takes the commands once the daemon that took them has ended.
-func (d *Daemon) standBy(ctx context.Context) {
-	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if d.takeCommands(ctx) == nil { // else the other daemon lives, or the folder is lost, which is logged elsewhere
-			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
-			return
-		}
-	}
-}
-
 // beside adds to an address that is taken that a daemon is running already.
 func (d *Daemon) beside(ctx context.Context, err error) error {
-	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.Served(ctx) {
+	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.served(ctx) {
 		return err
 	}
 	return exit.WarehouseError(fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
@@ -181,7 +159,9 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.life.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer d.notifyStop(ctx)()
+	stops := sync.OnceFunc(d.manager.stops)
+	defer stops()
+	context.AfterFunc(ctx, stops)
 	listen := func(serve func() error) {
 		listening.Go(func() {
 			if err := serve(); err != nil {
@@ -198,17 +178,17 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 		listen(d.webhooks.Serve)
 	}
 	var beside sync.WaitGroup
-	d.loop(ctx, &beside, "the watchdog", func(ctx context.Context) {
+	loop := func(what string, f func(context.Context)) {
+		beside.Go(func() { lifecycle.Loop(ctx, d.app.Log, what, f) })
+	}
+	loop("the watchdog", func(ctx context.Context) {
 		d.manager.watched(ctx, func() { d.Status() }) // which takes every lock there is
 	})
-	d.loop(ctx, &beside, "the files of keys", d.rereadKeys)
-	if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil {
-		d.loop(ctx, &beside, "the commands beside it", d.standBy)
-	}
+	loop("the files of keys", d.rereadKeys)
 	if d.reloader != nil {
-		d.loop(ctx, &beside, "the configuration", d.reloader.run)
+		loop("the configuration", d.reloader.run)
 	}
-	err = d.sync(ctx)
+	err = d.sync(ctx, loop)
 	cancelled := context.Cause(ctx)
 	cancel(nil)
 	beside.Wait()
@@ -222,22 +202,21 @@ func (d *Daemon) Serve(ctx context.Context) (err error) {
 	return err
 }
 
-// loop runs a loop beside the others until ctx ends.
-func (d *Daemon) loop(ctx context.Context, beside *sync.WaitGroup, what string, f func(context.Context)) {
-	beside.Go(func() { lifecycle.Loop(ctx, d.app.Log, what, f) })
-}
-
-// sync reaches the warehouse and mirrors into it until ctx ends.
-func (d *Daemon) sync(ctx context.Context) error {
+// sync reaches the warehouse and mirrors into it until ctx ends. loop begins a loop beside the others.
+func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context.Context))) error {
 	sink, err := d.app.OpenSink(ctx, &d.life, d.route, d.registry)
 	if err != nil {
 		return err
 	}
-	if err := d.app.Retry(ctx, sink.Migrate, warehouse.Forever, d.whenDown); err != nil {
+	err = d.app.Retry(ctx, sink.Migrate, warehouse.Forever, func(down error) {
+		d.app.LogDown(down)
+		d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", down))
+	})
+	if err != nil {
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
+	if err := d.app.Damages(d.route).Settle(ctx, sink, nil); err != nil {
 		return exit.WarehouseError(err)
 	}
 	if d.before != nil {
@@ -245,20 +224,17 @@ func (d *Daemon) sync(ctx context.Context) error {
 			return err
 		}
 	}
-	y, err := d.makeSyncer(sink)
+	d.mu.Lock()
+	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse) // of the configuration in use
+	d.syncer = y
+	d.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	close(d.ready)
-	watch, stop := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	d.loop(watch, &watching, "the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	held := newHeldRows(sink, d.app.Log)
-	d.loop(watch, &watching, "the count of rows", func(ctx context.Context) { held.run(ctx, y.Status) })
-	d.setHeld(held)
-	defer watching.Wait()
-	defer stop()
-	d.manager.isReady()
+	loop("the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
+	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
+	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
 		return exit.WarehouseError(err)
@@ -266,31 +242,19 @@ func (d *Daemon) sync(ctx context.Context) error {
 	return nil
 }
 
-// makeSyncer makes the syncer of the configuration in use.
-func (d *Daemon) makeSyncer(sink *clickhouse.Sink) (*syncer.Syncer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	y, err := d.current.newSyncer(&d.life, d.sources, sink, d.registry, d.warehouse)
-	if err == nil {
-		d.syncer = y
-	}
-	return y, err
-}
-
-func (d *Daemon) whenDown(err error) {
-	d.app.LogDown(err)
-	d.setProblem(fmt.Sprintf("Waiting for the warehouse: %v", err))
-}
-
-// watch keeps the page and /readyz honest about the warehouse.
+// watch keeps the page and /readyz honest about the warehouse, and takes the commands once another
+// daemon that took them has ended.
 func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).Settle(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("note which damages are over; tried again", "error", err)
+		}
+		if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
+			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
 		}
 		problem := d.app.WarehouseProblem(ctx, d.route, sink)
 		switch {
@@ -313,16 +277,5 @@ func (d *Daemon) rereadKeys(ctx context.Context) {
 		for _, k := range keys {
 			k.Reread()
 		}
-	}
-}
-
-// notifyStop notifies the service manager that the daemon stops, as soon as ctx ends or when end is called.
-func (d *Daemon) notifyStop(ctx context.Context) (end func()) {
-	var once sync.Once
-	stop := func() { once.Do(d.manager.stops) }
-	cancel := context.AfterFunc(ctx, stop)
-	return func() {
-		cancel()
-		stop()
 	}
 }

@@ -34,21 +34,15 @@ func (d *Daemon) setProblem(text string) {
 	d.problem = text
 }
 
-func (d *Daemon) setHeld(h *heldRows) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.held = h
-}
-
 // Status is the syncer's status; before there is a syncer, its sources are starting.
 func (d *Daemon) Status() status.Status {
 	d.mu.Lock()
-	y, sources, problem, held, current := d.syncer, d.sources, d.problem, d.held, d.current
+	y, sources, problem, current := d.syncer, d.sources, d.problem, d.current
 	d.mu.Unlock()
 	s := status.Status{Now: time.Now(), StartedAt: d.started}
 	if y != nil {
 		s = y.Status()
-		held.fill(&s)
+		d.held.fill(&s)
 		for i := range s.Sources {
 			s.Sources[i].LastPing = d.receiver.LastPing(s.Sources[i].Name)
 		}
@@ -57,7 +51,12 @@ func (d *Daemon) Status() status.Status {
 	for i := range sources {
 		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
 	}
-	s = d.app.WithProblems(s, d.route, problem)
+	if problem != "" {
+		s.WarehouseUnavailable, s.Problems = true, []string{problem}
+	}
+	damages := d.app.Damages(d.route).Problems()
+	s.Problems = slices.Concat(s.Problems, d.route.Problems(), damages)
+	s.FolderLost, s.Damaged = d.route.Health() != nil, len(damages) > 0
 	if refusal := d.reloader.refusal(); refusal != "" {
 		s.Refused, s.Problems = true, append(s.Problems, refusal)
 	}

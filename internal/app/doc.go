@@ -15,6 +15,6 @@
 // handed to the syncer as a whole. What was refused changes nothing.
 //
 // Beside a running daemon the other commands go through it (passes.go, sql.go): the engine's socket
-// in the data folder carries SQL for all of them, and the routes of internal/control for
+// in the data folder carries SQL for all of them, and the routes of the daemon's own (control.go)
 // passes and status.
 package app

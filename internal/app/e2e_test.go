@@ -327,7 +327,7 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
-	if w.app.Served(t.Context()) {
+	if w.app.served(t.Context()) {
 		t.Error("the socket still answers")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/test/polling"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
@@ -40,7 +41,9 @@ func (w *world) kill(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if !polling.For(t.Context(), func() bool { return w.app.Listens(t.Context()) && w.enginePID(t) != pid }) {
+	if !polling.For(t.Context(), func() bool {
+		return warehouse.Listens(t.Context(), w.app.Config.Warehouse.DSN.Dir()) && w.enginePID(t) != pid
+	}) {
 		t.Fatal("no engine was started in the place of the killed one")
 	}
 }

@@ -14,24 +14,21 @@ import (
 )
 
 // manager is the service manager that has started the daemon, as systemd is. It is notified
-// when the daemon is ready, reads its configuration anew, and stops (sd_notify(3)). Where
-// there is none (NOTIFY_SOCKET is not set), nothing is sent.
+// when the daemon is ready, of what it is doing, and when it stops (sd_notify(3)). Where there is none
+// (NOTIFY_SOCKET is not set), nothing is sent.
 type manager struct {
 	log    *slog.Logger
 	failed atomic.Bool // a notification could not be sent, which was logged
 
 	mu     sync.Mutex
-	ready  bool   // the manager has been notified of it
 	status string // the one that was sent last
 }
 
-// isReady notifies the manager that the pages listen and the warehouse was reached.
-func (m *manager) isReady() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ready = true
-	m.notify(sd.SdNotifyReady)
-}
+// ready notifies the manager that the pages listen and the warehouse was reached.
+func (m *manager) ready() { m.notify(sd.SdNotifyReady) }
+
+// stops notifies the manager that the daemon comes to its end.
+func (m *manager) stops() { m.notify(sd.SdNotifyStopping, statusLine("Stopping")) }
 
 // setStatus sends a line of what the daemon is doing.
 func (m *manager) setStatus(status string) {
@@ -41,32 +38,6 @@ func (m *manager) setStatus(status string) {
 		m.status = status
 		m.notify(statusLine(status))
 	}
-}
-
-// reloads notifies the manager that the configuration is being read, until done is called.
-// Before the daemon is ready it sends nothing: the end of a reload would say that it is ready.
-func (m *manager) reloads() (done func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.ready {
-		return func() {}
-	}
-	m.notify(sd.SdNotifyReloading, strings.TrimSpace(sd.SdNotifyMonotonicUsec()))
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.ready { // else it stops by now
-			m.notify(sd.SdNotifyReady)
-		}
-	}
-}
-
-// stops notifies the manager that the daemon comes to its end.
-func (m *manager) stops() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ready = false
-	m.notify(sd.SdNotifyStopping, statusLine("Stopping"))
 }
 
 // watched shows until ctx ends that the daemon is alive, twice as often as the manager

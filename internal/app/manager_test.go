@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +53,7 @@ func nextNotification(t *testing.T, sent <-chan string) string {
 }
 
 // A service manager hears that the daemon is ready when the pages answer and the
-// warehouse has been reached, no sooner; of reloads, and of the end.
+// warehouse has been reached, no sooner, and of the end.
 func TestServiceManager(t *testing.T) {
 	r := newRemote(t)
 	w := newWorld(t, sandbox.Options{Seed: 31, Orders: 50, Days: 5, NoLimits: true})
@@ -65,11 +64,9 @@ func TestServiceManager(t *testing.T) {
 	t.Setenv("WATCHDOG_PID", "")
 
 	d, stop := w.daemon(t, w.app)
-	reload := newReloader(d, Reload{}).reload // the file is as it was
 	if text := nextNotification(t, sent); !strings.HasPrefix(text, "STATUS=Waiting for the warehouse: ") || strings.Contains(text, "\n") {
 		t.Errorf("with the warehouse away it gets %q", text)
 	}
-	reload("SIGHUP") // before it is ready: the end of a reload would say that it is
 	r.down.Store(false)
 	for text := nextNotification(t, sent); text != "READY=1"; text = nextNotification(t, sent) {
 		if !strings.HasPrefix(text, "STATUS=") {
@@ -85,13 +82,6 @@ func TestServiceManager(t *testing.T) {
 		t.Errorf("after READY=1 the page answers %d, %s", code, body)
 	}
 
-	reload("SIGHUP")
-	if text := nextNotification(t, sent); !regexp.MustCompile(`^RELOADING=1\nMONOTONIC_USEC=[0-9]+$`).MatchString(text) {
-		t.Errorf("of a reload it gets %q", text)
-	}
-	if text := nextNotification(t, sent); text != "READY=1" {
-		t.Errorf("at the end of a reload it gets %q", text)
-	}
 	for deadline := time.After(time.Minute); ; {
 		select {
 		case text := <-sent:

@@ -2,14 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/text"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -19,22 +19,31 @@ import (
 // makes them, else this process does: then a remote warehouse that is down is waited for as
 // long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
+// errGoesOn means that a person has stopped waiting for a pass that a daemon makes.
+var errGoesOn = &exit.InterruptedError{Next: "the daemon goes on with the full resyncs that have begun; " +
+	"larder status shows how far it is, and what it does not show has to be asked for again"}
+
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
 // a source or stream, and rows in quarantine, are an error.
-func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (report syncer.Report, err error) {
-	err = a.run(ctx, task{sel: sel, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
-		report, err = p.RunOnce(ctx, sel, onProgress)
-		return err
+func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (syncer.Report, error) {
+	report, err := run(ctx, a, passSync, sel, sel, wait, func(m message[syncer.Report]) {
+		if m.Status != nil && onProgress != nil {
+			onProgress(*m.Status)
+		}
 	})
 	return report, judged(a.Config, report.Sources, sel, err)
 }
 
 // Verify compares the mirror with the API; found and progress may be nil. A difference, what
 // could not be compared, and rows in quarantine, are an error.
-func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (report verify.Report, err error) {
-	err = a.run(ctx, task{sel: sel, existing: true, reads: true, wait: wait}, func(ctx context.Context, p control.Passer) (err error) {
-		report, err = p.Verify(ctx, sel, found, progress)
-		return err
+func (a *App) Verify(ctx context.Context, sel syncer.Selection, wait time.Duration, found func(verify.Finding), progress func(verify.Progress)) (verify.Report, error) {
+	report, err := run(ctx, a, passVerify, sel, sel, wait, func(m message[verify.Report]) {
+		switch {
+		case m.Finding != nil && found != nil:
+			found(*m.Finding)
+		case m.Status != nil && progress != nil:
+			progress(verify.Progress{Status: *m.Status, Report: *m.Report})
+		}
 	})
 	var differs []string
 	if n := report.Differences(); n > 0 {
@@ -57,11 +66,11 @@ func judged[S status.Outcomer](c *config.Config, sources []status.SourceOutcome[
 
 // Reconcile compares days of the mirror with the service's totals; progress may be nil. A drift,
 // and what could not be compared, is an error.
-func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (report syncer.ReconcileReport, err error) {
-	t := task{sel: syncer.Selection{Sources: r.Sources}, existing: true, wait: wait}
-	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
-		report, err = p.Reconcile(ctx, r, progress)
-		return err
+func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait time.Duration, progress func(syncer.ReconcileReport)) (syncer.ReconcileReport, error) {
+	report, err := run(ctx, a, passReconcile, r, syncer.Selection{Sources: r.Sources}, wait, func(m message[syncer.ReconcileReport]) {
+		if progress != nil {
+			progress(*m.Report)
+		}
 	})
 	if err != nil {
 		return report, err
@@ -80,99 +89,76 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 }
 
 // Forget erases what the warehouse holds of a person who ordered online.
-func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Duration) (report syncer.ForgetReport, err error) {
+func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Duration) (_ syncer.ForgetReport, err error) {
 	if r.CustomerKey, err = a.reader().Pseudonym(r.Phone); err != nil {
 		return syncer.ForgetReport{}, err
 	}
-	t := task{sel: syncer.Selection{Sources: []string{r.Source}}, existing: true, wait: wait}
-	err = a.run(ctx, t, func(ctx context.Context, p control.Passer) (err error) {
-		report, err = p.Forget(ctx, r)
-		return err
+	return run(ctx, a, passForget, r, syncer.Selection{Sources: []string{r.Source}}, wait, func(message[syncer.ForgetReport]) {})
+}
+
+// run has the daemon beside this process make a pass, or else a syncer of its own, and calls news with
+// what comes of it meanwhile.
+func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel syncer.Selection, wait time.Duration, news func(message[R])) (report R, err error) {
+	if err := a.checkSelection(sel); err != nil {
+		return report, err
+	}
+	sources, err := a.sources(nil)
+	if err != nil {
+		return report, err
+	}
+	if !k.begins {
+		if err := a.Existing(); err != nil {
+			return report, err
+		}
+	}
+	if a.served(ctx) {
+		report, err = k.ask(ctx, a.Config.Warehouse.DSN.Dir(), asked, news)
+		if k.route == passSync.route && errors.Is(err, context.Canceled) {
+			err = errGoesOn
+		}
+		return report, err
+	}
+	err = a.withWarehouse(ctx, func(o opened) error {
+		return a.alone(ctx, o, k.reads, wait, sources, func(ctx context.Context, y *syncer.Syncer) (err error) {
+			report, err = k.run(ctx, y, asked, news)
+			return err
+		})
 	})
 	return report, err
 }
 
-// task is what a pass needs.
-type task struct {
-	sel      syncer.Selection
-	existing bool // a warehouse that exists
-	reads    bool // it writes nothing
-	wait     time.Duration
-}
-
-// run calls f with the daemon beside this process, or else a syncer of its own, to make a pass. The
-// context ends when the warehouse has gone.
-func (a *App) run(ctx context.Context, t task, f func(context.Context, control.Passer) error) error {
-	if err := a.checkSelection(t.sel); err != nil {
-		return err
-	}
-	sources, err := a.sources(nil)
-	if err != nil {
-		return err
-	}
-	if t.existing {
-		if err := a.Existing(ctx); err != nil {
-			return err
-		}
-	}
-	if a.Served(ctx) {
-		return f(ctx, a.Daemon())
-	}
-	return a.withWarehouse(ctx, func(o opened) error { return a.runAlone(ctx, o, t, sources, f) })
-}
-
-// runAlone calls f with a syncer of this process.
-func (a *App) runAlone(ctx context.Context, o opened, t task, sources []syncer.Source, f func(context.Context, control.Passer) error) error {
+// alone calls f with a syncer of this process, to make a pass. The context ends when the warehouse has
+// gone.
+func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duration, sources []syncer.Source, f func(context.Context, *syncer.Syncer) error) error {
 	begin := o.sink.Migrate
-	if t.reads {
+	if reads {
 		begin = o.sink.CheckSchema
 	}
-	if err := a.Retry(ctx, begin, t.wait, a.LogDown); err != nil {
+	if err := a.Retry(ctx, begin, wait, a.LogDown); err != nil {
 		return err
 	}
 	damages := a.Damages(o.route)
-	if !t.reads {
-		if err := damages.Settle(ctx, o.sink); err != nil {
+	if !reads {
+		if err := damages.Settle(ctx, o.sink, nil); err != nil {
 			return exit.WarehouseError(err)
 		}
 	}
-	damages.Log()
-	down := &warehouse.Outage{}
+	for _, problem := range damages.Problems() {
+		a.Log.Warn(problem)
+	}
+	down := &atomic.Bool{}
 	y, err := a.newSyncer(o.life, sources, o.sink, nil, func() status.Warehouse {
-		return status.Warehouse{Unavailable: down.Text() != "", Damaged: damages.Streams()}
+		return status.Warehouse{Unavailable: down.Load(), Damaged: damages.Streams()}
 	})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
-	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, t.wait, down, cancel) })
+	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, wait, down, cancel) })
 	defer func() { cancel(nil); watching.Wait() }()
-	return f(ctx, passes{y, damages})
-}
-
-// passes runs passes on a syncer. What a full resync has replaced is not damaged any more.
-type passes struct {
-	*syncer.Syncer
-	damages warehouse.Damages
-}
-
-// RunOnce makes a pass.
-func (p passes) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error) {
-	report, err := p.Syncer.RunOnce(ctx, sel, onProgress)
-	if err == nil {
-		err = p.damages.Repaired(p.Status())
+	if err := f(ctx, y); err != nil {
+		return err
 	}
-	return report, err
-}
-
-// Passes returns the daemon's syncer, for passes that commands ask for; it waits until the warehouse
-// has been reached.
-func (d *Daemon) Passes(ctx context.Context) (control.Passer, error) {
-	select {
-	case <-d.ready:
-		return passes{d.syncer, d.app.Damages(d.route)}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return damages.Repaired(y.Status()) // what a full resync has replaced is not damaged any more
 }

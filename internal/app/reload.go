@@ -3,10 +3,10 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +90,6 @@ func (r *reloader) run(ctx context.Context) {
 
 // reload reads the configuration and applies it, or says why not.
 func (r *reloader) reload(reason string) {
-	defer r.daemon.manager.reloads()()
 	q := r.Request // for the file that is in use, or for one that is looked for as at the start
 	q.File = cmp.Or(r.daemon.app.Config.File, q.File)
 	r.tried = config.DigestOf(r.daemon.app.Config.File)
@@ -162,14 +161,7 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 		}
 	}
 	d.current, d.sources = a, sources
-	switch {
-	case d.syncer == nil:
-		log.Info("configuration reloaded, it is applied when the warehouse is there", "sources", len(sources))
-	case applied.Nothing():
-		log.Info("configuration reloaded, sources and schedule are the same")
-	default:
-		log.Info("configuration reloaded", "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
-	}
+	log.Info("configuration reloaded", "sources", len(sources), "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
 	return nil
 }
 
@@ -191,20 +183,11 @@ func (d *Daemon) logRest(log *slog.Logger, before, next *config.Config) {
 	}
 }
 
+// example is the one that an error shows below its text.
+var example = regexp.MustCompile(`, as in\n(\n    .*)+`)
+
 // inOneLine is all problems of a configuration in one line.
 func inOneLine(err error) string {
-	var invalid *config.Error
-	if !errors.As(err, &invalid) || len(invalid.Problems) == 0 {
-		return strings.Join(strings.Fields(err.Error()), " ")
-	}
-	var all []string
-	for _, p := range invalid.Problems {
-		text, _, _ := strings.Cut(p.String(), "\n\n") // an example follows
-		all = append(all, strings.TrimSuffix(text, ", as in"))
-	}
-	text := strings.Join(all, "; ")
-	if file := invalid.Problems[0].File; file != "" {
-		text = file + ": " + text
-	}
-	return text
+	text := example.ReplaceAllString(err.Error(), "")
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", ";")), " ")
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/logging"
+	"github.com/larder-sync/larder/internal/text"
 )
 
 // stage is a daemon that has not reached its warehouse, with the file it reads.
@@ -40,11 +40,11 @@ func newStage(t *testing.T, yaml string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	level, err := logging.Level(cfg.Log.Level)
+	level, err := text.LogLevel(cfg.Log.Level)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := logging.New(&s.log, "text", level)
+	log, err := text.NewLogger(&s.log, "text", level)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func TestReadyzWithoutASyncer(t *testing.T) {
 		}
 	}
 	ready("The warehouse is being opened.")
-	d.whenDown(errors.New("connection refused"))
+	d.setProblem("Waiting for the warehouse: connection refused")
 	ready("Waiting for the warehouse: connection refused")
 }
 

@@ -19,7 +19,7 @@ const TableFormat = clickhouse.DefaultFormat
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
 func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) error {
-	if err := a.Existing(ctx); err != nil {
+	if err := a.Existing(); err != nil {
 		return err
 	}
 	return a.withWarehouse(ctx, func(o opened) error {

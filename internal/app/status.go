@@ -2,33 +2,34 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s status.Status, err error) {
-	if err = a.Existing(ctx); err == nil {
-		if s, err = a.DaemonStatus(ctx); err == nil {
-			return s, nil
-		}
-		err = a.withWarehouse(ctx, func(o opened) (err error) {
-			s, err = a.storedStatus(ctx, o)
-			return err
-		})
+	if err := a.Existing(); err != nil {
+		return s, err
 	}
-	if replaced, ok := errors.AsType[*warehouse.FolderReplacedError](err); ok {
-		return replaced.Status, nil
+	if s, err = a.daemonStatus(ctx); err == nil {
+		return s, nil
 	}
+	err = a.withWarehouse(ctx, func(o opened) (err error) {
+		s, err = a.storedStatus(ctx, o)
+		return err
+	})
 	return s, err
 }
 
@@ -40,7 +41,7 @@ func (a *App) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	res, err := a.GetPage(ctx, "/readyz")
+	res, err := a.getPage(ctx, "/readyz")
 	if err != nil {
 		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
 	}
@@ -53,4 +54,71 @@ func (a *App) Ready(ctx context.Context) error {
 		return errors.New(strings.TrimSpace(string(answer)))
 	}
 	return nil
+}
+
+// daemonStatus asks the daemon of this configuration for its status: the one on the embedded
+// warehouse, or the one at web.listen.
+func (a *App) daemonStatus(ctx context.Context) (status.Status, error) {
+	if a.Config.Warehouse.DSN.Embedded() {
+		return askStatus(ctx, a.Config.Warehouse.DSN.Dir())
+	}
+	return a.pageStatus(ctx)
+}
+
+// served reports whether a daemon is running on the embedded warehouse.
+func (a *App) served(ctx context.Context) bool {
+	if !a.Config.Warehouse.DSN.Embedded() {
+		return false
+	}
+	_, err := askStatus(ctx, a.Config.Warehouse.DSN.Dir())
+	return err == nil
+}
+
+// pageStatus asks the daemon at web.listen, and believes it only when it serves a source of this
+// configuration.
+func (a *App) pageStatus(ctx context.Context) (s status.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	res, err := a.getPage(ctx, "/status.json")
+	if err != nil {
+		return s, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end, or given up
+	if res.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("status page: %s", res.Status)
+	}
+	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
+		return s, err
+	}
+	if !slices.ContainsFunc(s.Sources, func(of status.SourceStatus) bool {
+		return slices.ContainsFunc(a.Config.Sources, func(c config.Source) bool { return c.Name == of.Name })
+	}) {
+		return s, errors.New("status page: of another Larder")
+	}
+	return s, nil
+}
+
+// getPage gets what the daemon of the configuration serves at web.listen.
+func (a *App) getPage(ctx context.Context, path string) (*http.Response, error) {
+	host, port, err := net.SplitHostPort(a.Config.Web.Listen)
+	if err != nil {
+		return nil, err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if a.Config.Web.User != "" {
+		password, err := a.Config.Web.ReadPassword()
+		if err != nil {
+			return nil, err
+		}
+		r.SetBasicAuth(a.Config.Web.User, password.Reveal())
+	}
+	// The daemon is on this machine: neither its page nor its password goes through a proxy.
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return client.Do(r)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
+	streams "github.com/larder-sync/larder/syncer/stream"
 )
 
 // storedStatus is the status without a daemon, from what the warehouse has stored about the
@@ -62,6 +63,9 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	return proof.Of(verdicts, types.Date(first), schedule.DayOf(now)), nil
 }
 
+// ofADaemon are the states in which only a daemon can keep a stream.
+var ofADaemon = []string{status.StateRunning, status.StateBackfill, status.StateStarting}
+
 func storedSource(now time.Time, name string, state sinks.State, counts []clickhouse.Count) status.SourceStatus {
 	src := status.SourceStatus{Name: name, BusinessID: state.Business, State: status.StateStopped}
 	if len(state.Checkpoints) == 0 {
@@ -76,13 +80,13 @@ func storedSource(now time.Time, name string, state sinks.State, counts []clickh
 			}
 		}
 		for _, known := range state.Statuses {
-			if known.Stream == stream && !served(known.State) {
+			if known.Stream == stream && !slices.Contains(ofADaemon, known.State) {
 				st.State, st.Detail = known.State, known.Detail
 			}
 		}
 		own := slices.DeleteFunc(slices.Clone(state.Checkpoints), func(c sinks.Checkpoint) bool { return c.Stream != stream })
 		for i := range own {
-			addCheckpoint(&st, &own[i])
+			st.Watermark, st.LastSuccess = streams.Later(st.Watermark, own[i].Watermark), streams.Later(st.LastSuccess, own[i].UpdatedAt)
 		}
 		// Rows without a checkpoint were written by a first step that was cut off.
 		if st.State == status.StateStopped && (!filled(own) || len(own) == 0 && *st.Rows > 0) {
@@ -109,18 +113,4 @@ func filled(checkpoints []sinks.Checkpoint) bool {
 		}
 	}
 	return !followed
-}
-
-// served reports whether only a daemon can keep a stream in a state.
-func served(state string) bool {
-	return state == status.StateRunning || state == status.StateBackfill || state == status.StateStarting
-}
-
-func addCheckpoint(st *status.StreamStatus, c *sinks.Checkpoint) {
-	if c.Watermark.After(st.Watermark) {
-		st.Watermark = c.Watermark
-	}
-	if c.UpdatedAt.After(st.LastSuccess) {
-		st.LastSuccess = c.UpdatedAt
-	}
 }

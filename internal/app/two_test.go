@@ -55,7 +55,7 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 		t.Fatal(err)
 	}
 	expectState(t, second, status.StateRunning)
-	if w.app.Config.Warehouse.DSN.Embedded() && !polling.For(t.Context(), func() bool { return w.app.Served(t.Context()) }) {
+	if w.app.Config.Warehouse.DSN.Embedded() && !polling.For(t.Context(), func() bool { return w.app.served(t.Context()) }) {
 		t.Error("the second does not take what commands ask for")
 	}
 	if _, err := second.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
@@ -68,11 +68,11 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 
 // RunOnce makes a pass beside those of the daemon's schedule.
 func (d *Daemon) RunOnce(ctx context.Context, sel syncer.Selection, onProgress func(status.Status)) (syncer.Report, error) {
-	p, err := d.Passes(ctx)
+	y, err := d.Syncer(ctx)
 	if err != nil {
 		return syncer.Report{}, err
 	}
-	return p.RunOnce(ctx, sel, onProgress)
+	return y.RunOnce(ctx, sel, onProgress)
 }
 
 // daemon starts a daemon; stop ends it in good order, once.

@@ -210,37 +210,6 @@ func Publish(ctx context.Context, parts clickhouse.BackupFolders, m Manifest, di
 	return m, sync(filepath.Dir(dir))
 }
 
-// Way is how a backup gets from where the engine writes it to its place.
-type Way int
-
-// The ways of a backup.
-const (
-	Moved           Way = iota
-	CopiedOnOneDisk     // between two mounts of it, as systemd makes them
-	CopiedToAnother
-)
-
-// WayTo tries the way to the place of a backup with an empty folder.
-func WayTo(dir, work string) (Way, error) {
-	probe := filepath.Join(work, "probe")
-	if err := os.Mkdir(probe, 0o700); err != nil {
-		return Moved, err
-	}
-	err := os.Rename(probe, Unfinished(dir))
-	if err == nil {
-		return Moved, os.Remove(Unfinished(dir))
-	}
-	if !errors.Is(err, syscall.EXDEV) {
-		return Moved, err
-	}
-	var from, to syscall.Stat_t
-	err = errors.Join(os.Remove(probe), syscall.Stat(work, &from), syscall.Stat(filepath.Dir(dir), &to))
-	if from.Dev == to.Dev {
-		return CopiedOnOneDisk, err
-	}
-	return CopiedToAnother, err
-}
-
 // copyFolder copies a folder until ctx ends.
 func copyFolder(ctx context.Context, to, from string) error {
 	return os.CopyFS(to, openFunc(func(name string) (fs.File, error) {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/engine"
 )
 
@@ -33,22 +32,16 @@ func (m Manifest) On(base string) (Manifest, error) {
 	return m, err
 }
 
-// workFolder is where the engine of a data folder writes backups.
-func workFolder(data string) (string, error) {
-	data, err := filepath.Abs(data)
-	if err == nil {
-		data, err = filepath.EvalSymlinks(data)
-	}
-	return filepath.Join(data, engine.BackupFolder), err
-}
-
 // Work makes a folder for the engine of a data folder to write to, and removes those of backups
 // that were killed. One backup is made at a time.
 func Work(data string, log *slog.Logger) (work string, unlock func(), err error) {
-	parent, err := workFolder(data)
+	if data, err = filepath.Abs(data); err == nil {
+		data, err = filepath.EvalSymlinks(data)
+	}
 	if err != nil {
 		return "", nil, err
 	}
+	parent := filepath.Join(data, engine.BackupFolder)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", nil, engine.Unwritable(filepath.Dir(parent), err)
 	}
@@ -67,21 +60,6 @@ func Work(data string, log *slog.Logger) (work string, unlock func(), err error)
 		unlock()
 	}
 	return work, unlock, err
-}
-
-// LogLeft logs what a killed backup has left. It removes nothing: a backup may begin in the same
-// instant.
-func LogLeft(data string, log *slog.Logger) {
-	parent, err := workFolder(data)
-	if err != nil {
-		return // there is no data folder, so that there is no backup of it
-	}
-	switch left, err := Left(parent); {
-	case err != nil:
-		log.Warn("look for a backup that did not finish", "error", err)
-	case left:
-		log.Warn("a backup did not finish; the next larder backup removes what it left", "path", parent, "size", config.Size(Size(parent)))
-	}
 }
 
 // RemoveUnfinished removes what a killed command left in a hidden folder.

@@ -17,6 +17,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/credentials"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
@@ -55,6 +56,7 @@ type Checker struct {
 	Warehouse *warehouse.Opener
 	API       api.Options // template of the clients
 	Sources   credentials.Reader
+	Daemon    func(context.Context) (status.Status, error) // the one of this configuration, when it runs
 }
 
 // Run tries everything that `larder run` needs and reports each finding. It
@@ -72,16 +74,13 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
-	err := c.checkWarehouse(ctx, each)
-	if err != nil {
+	if err := c.checkWarehouse(ctx, each); err != nil {
 		each(bad(exit.Code(err), "", "%v", err))
 	}
 	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
 		each(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
-	if _, lost := errors.AsType[*warehouse.FolderReplacedError](err); !lost { // else the process that has lost it listens, and is to be stopped for that
-		c.checkPorts(ctx, each)
-	}
+	c.checkPorts(ctx, each)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -228,6 +227,17 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
+// checkBackup warns of a backup that was killed: what is left of it takes space.
+func (c Checker) checkBackup(report func(Finding)) {
+	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
+	switch left, err := backup.Left(dir); {
+	case err != nil:
+		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
+	case left:
+		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
+	}
+}
+
 // checkWarehouse tries the warehouse, with its engine where it is embedded.
 func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error {
 	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
@@ -243,13 +253,11 @@ func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error
 		return exit.UsageError(err)
 	}
 	report(good("memory: the engine may use %s", plan))
-	if err := c.Warehouse.FolderReplaced(ctx); err != nil {
-		return fmt.Errorf("warehouse: %w", err)
-	}
 	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
 		report(c.checkParent())
 		return nil
 	}
+	c.checkBackup(report)
 	return c.CheckTables(ctx, report)
 }
 
@@ -279,7 +287,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err err
 	if !info.Migrated {
 		note = "tables will be created or brought up to date at the start"
 	}
-	if c.Warehouse.Served(ctx) {
+	if _, err := c.Daemon(ctx); err == nil {
 		note += "; a daemon is running on it"
 	}
 	report(good("warehouse: %s, ClickHouse %s, database %s, %s", c.Warehouse.Config.Warehouse.DSN, info.Version, info.Database, note))
@@ -329,7 +337,7 @@ func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 		}
 		if err == nil {
 			report(good("%s: http://%s is free", at.what, at.address))
-		} else if _, failed := c.Warehouse.DaemonStatus(ctx); failed == nil && errors.Is(err, syscall.EADDRINUSE) {
+		} else if _, failed := c.Daemon(ctx); failed == nil && errors.Is(err, syscall.EADDRINUSE) {
 			report(good("%s: http://%s, a daemon is running", at.what, at.address))
 		} else {
 			report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))

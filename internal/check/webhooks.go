@@ -31,7 +31,7 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, client *api
 	case err != nil:
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
 	}
-	now, failed := c.Warehouse.DaemonStatus(ctx)
+	now, failed := c.Daemon(ctx)
 	runs := failed == nil && !now.StartedAt.IsZero()
 	pinged := slices.ContainsFunc(now.Sources, func(of status.SourceStatus) bool { return of.Name == s.Name && !of.LastPing.Before(began) })
 	said := fmt.Sprintf("the ping was not answered within %s", took)

@@ -192,7 +192,7 @@ func (o Options) prove(ctx context.Context, d *app.Daemon) syncer.ReconcileRepor
 	ctx, cancel := context.WithTimeout(ctx, proofWait)
 	defer cancel()
 	var report syncer.ReconcileReport
-	passes, err := d.Passes(ctx)
+	passes, err := d.Syncer(ctx)
 	if err == nil {
 		report, err = passes.Reconcile(ctx, syncer.ReconcileRequest{}, nil)
 	}
@@ -232,11 +232,7 @@ func emptyDemo(dir string) error {
 	if err != nil || !strings.HasPrefix(string(mark), demoMark) {
 		return exit.UsageError(fmt.Errorf("demo folder: %s is not empty and holds no demo; name another one with --dir", dir))
 	}
-	a := &warehouse.Opener{Config: &config.Config{}}
-	if a.Config.Warehouse.DSN, err = config.ParseDSN("embedded:" + filepath.Join(dir, "data")); err != nil {
-		return err
-	}
-	if a.Listens(context.Background()) {
+	if warehouse.Listens(context.Background(), filepath.Join(dir, "data")) {
 		return exit.WarehouseError(fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir))
 	}
 	for _, name := range []string{"data", "keys"} {

@@ -2,7 +2,7 @@
 // times, and text from outside, which may be of any length and hold anything.
 //
 // Contents: counts, spans of time and lists of names in words; control characters escaped; long
-// text cut.
+// text cut; how a line of the log looks.
 package text
 
 import (

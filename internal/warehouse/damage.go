@@ -19,19 +19,16 @@ const checkpointTable = "checkpoints"
 
 const quarantineTable = "quarantine"
 
-// histories are the tables of what the API showed once and does not show again.
-var histories = map[string]string{"product_history": "products", "stock_history": "stock", "menu_states": "menus", "menu_versions": "menus", "order_transitions": "online orders"}
-
 // Damages reads the record of damaged parts of an embedded warehouse's tables.
 type Damages struct {
 	opener *Opener
-	record *damage.Record // nil: it is remote, or not open yet
+	record *damage.Record // nil: it is remote
 }
 
-// Damages returns the damages of the warehouse that a route leads to; the route may be nil.
+// Damages returns the damages of the warehouse that a route leads to.
 func (a *Opener) Damages(w *Route) Damages {
 	d := Damages{opener: a}
-	if w != nil && w.engine != nil {
+	if w.engine != nil {
 		d.record = damage.RecordIn(a.Config.Warehouse.DSN.Dir(), a.Log)
 	}
 	return d
@@ -49,12 +46,21 @@ func (a Damages) all() []damage.Part {
 	return all
 }
 
-// Settle acts, before walks begin, on damage that concerns more than rows: without
-// its checkpoints, a list is walked from its beginning.
-func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
-	for _, d := range a.lostCheckpoints() {
+// Settle acts on damage that concerns more than rows: without its checkpoints, a list is walked from
+// its beginning. Before walks begin, dropped is nil. A running daemon goes on with what it has in
+// memory, and drops what is stored once for each damage in dropped. The damage stays noted, so that the
+// next start drops what was stored meanwhile, too: it may speak of what is gone.
+func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
+	for _, d := range a.all() {
+		if d.Table != checkpointTable || !a.inStorage(d) || dropped[d.Found] {
+			continue
+		}
 		if err := sink.ForgetCheckpoints(ctx); err != nil {
 			return a.opener.Unreachable(err)
+		}
+		if dropped != nil {
+			dropped[d.Found] = true
+			continue
 		}
 		a.opener.Log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
 		if err := a.record.Repaired(d.Database, d.Table, time.Now()); err != nil {
@@ -62,26 +68,6 @@ func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
 		}
 	}
 	return nil
-}
-
-// DropCheckpoints drops those that are left when a part of them was found damaged under a
-// running daemon, which goes on with what it has in memory. The damage stays noted, so
-// that the next start drops what was stored meanwhile, too: it may speak of what is gone.
-func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
-	for _, d := range a.lostCheckpoints() {
-		if dropped[d.Found] {
-			continue
-		}
-		if err := sink.ForgetCheckpoints(ctx); err != nil {
-			return a.opener.Unreachable(err)
-		}
-		dropped[d.Found] = true
-	}
-	return nil
-}
-
-func (a Damages) lostCheckpoints() []damage.Part {
-	return slices.DeleteFunc(a.all(), func(d damage.Part) bool { return d.Table != checkpointTable || !a.inStorage(d) })
 }
 
 // inStorage reports whether a damage is in the storage tables.
@@ -110,32 +96,19 @@ func (a Damages) Streams() (streams []string) {
 }
 
 func (a Damages) remedy(d damage.Part) string {
-	const (
-		disk = " Look at the disk, too: bytes do not change by themselves."
-		ends = " larder sync --full ends this notice."
-	)
+	const disk = " Look at the disk, too: bytes do not change by themselves."
+	const ends = " larder sync --full ends this notice." + disk
 	switch {
-	case !a.inStorage(d):
-		return "It is no table of Larder's, and nothing brings back what it held." + ends + disk
-	case slices.Contains(config.Streams, d.Table):
+	case a.inStorage(d) && slices.Contains(config.Streams, d.Table):
 		return "larder sync --full --stream " + d.Table + " brings them back; what only that part held of removed rows does not come back." + disk
-	case d.Table == checkpointTable:
+	case a.inStorage(d) && d.Table == checkpointTable:
 		return "They say where walks go on. This daemon goes on with those in its memory; at its next start every list is walked from its beginning, in the background, and nothing is missing when that has ended." + disk
-	case d.Table == quarantineTable:
+	case a.inStorage(d) && d.Table == quarantineTable:
 		return "larder sync --full finds the rows again that cannot be understood." + disk
-	case histories[d.Table] != "":
-		return "They are past states of " + histories[d.Table] + ", which the API does not know: those that only this part held are lost, unless a backup of the data folder has them." + ends + disk
-	case d.Table == "proofs":
-		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends + disk
+	case a.inStorage(d) && d.Table == "proofs":
+		return "They say which days add up: those days count as not compared. larder reconcile compares them again." + ends
 	default:
-		return "They are a record of Larder's own work, which goes on without it. What it held does not come back." + ends + disk
-	}
-}
-
-// Log logs the same, for a command.
-func (a Damages) Log() {
-	for _, text := range a.Problems() {
-		a.opener.Log.Warn(text)
+		return "The API does not know what a table of past states or of Larder's own work holds: what only this part held is lost, unless a backup of the data folder has it." + ends
 	}
 }
 

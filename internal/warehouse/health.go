@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // WatchEvery is how often the warehouse is asked whether it is there.
@@ -20,7 +19,7 @@ const WatchEvery = 5 * time.Second
 // WarehouseProblem says what is wrong with the warehouse, nil for nothing. One
 // that answers may still take no rows, when its disk is full for example.
 func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
-	if err := w.health(); err != nil {
+	if err := w.Health(); err != nil {
 		return err
 	}
 	ping, cancel := context.WithTimeout(ctx, 2*WatchEvery)
@@ -34,28 +33,6 @@ func (a *Opener) WarehouseProblem(ctx context.Context, w *Route, sink *clickhous
 	return nil
 }
 
-// WithProblems is a status with what is wrong with the warehouse: that it takes no rows, and
-// that some of its own are damaged.
-func (a *Opener) WithProblems(s status.Status, w *Route, unreachable string) status.Status {
-	if unreachable != "" {
-		s.WarehouseUnavailable, s.Problems = true, []string{unreachable}
-	}
-	if w != nil && w.engine != nil {
-		if text := w.engine.Problem(); text != "" {
-			s.Problems = append(s.Problems, text)
-		}
-	}
-	if w != nil && w.reader != nil {
-		if text := w.reader.Problem(); text != "" {
-			s.Problems = append(s.Problems, text)
-		}
-	}
-	damage := a.Damages(w).Problems()
-	s.FolderLost = w.health() != nil
-	s.Damaged, s.Problems = len(damage) > 0, append(s.Problems, damage...)
-	return s
-}
-
 // Waiting is the sentence on why rows wait. Rows for a folder that is lost are not stored at all.
 func Waiting(problem error) string {
 	if errors.Is(problem, engine.ErrFolderLost) {
@@ -64,51 +41,26 @@ func Waiting(problem error) string {
 	return fmt.Sprintf("Rows wait for the warehouse, and nothing is lost: %v", problem)
 }
 
-// GiveUp ends a pass whose warehouse has gone, or takes no rows: they would wait
-// for it forever.
-func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wait time.Duration, down *Outage, cancel context.CancelCauseFunc) {
+// GiveUp ends a pass whose warehouse has gone, or takes no rows, for as long as wait: they would
+// wait for it forever. down is set meanwhile.
+func (a *Opener) GiveUp(ctx context.Context, w *Route, sink *clickhouse.Sink, wait time.Duration, down *atomic.Bool, cancel context.CancelCauseFunc) {
+	var began time.Time // of the outage
 	for lifecycle.Pause(ctx, min(max(wait/4, 100*time.Millisecond), WatchEvery)) {
 		problem := a.WarehouseProblem(ctx, w, sink)
 		if ctx.Err() != nil {
-			problem = nil
+			return
 		}
-		began, first := down.note(problem)
+		down.Store(problem != nil)
 		switch {
-		case first:
+		case problem == nil:
+			began = time.Time{}
+		case began.IsZero():
+			began = time.Now()
 			a.LogDown(problem)
-		case problem != nil && time.Since(began) > wait:
+		case time.Since(began) > wait:
 			cancel(exit.WarehouseError(fmt.Errorf("the warehouse has taken no rows for %s; what was not written is fetched again by the next sync: %w",
 				time.Since(began).Round(time.Second), problem)))
 			return
 		}
 	}
-}
-
-// Outage is since when, and why, the warehouse takes no rows of a pass.
-type Outage struct {
-	mu      sync.Mutex
-	began   time.Time
-	problem string
-}
-
-// note stores how the warehouse is now, and returns when the outage began and whether that was just now.
-func (o *Outage) note(problem error) (began time.Time, first bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if problem == nil {
-		o.began, o.problem = time.Time{}, ""
-		return o.began, false
-	}
-	if first = o.began.IsZero(); first {
-		o.began = time.Now()
-	}
-	o.problem = Waiting(problem)
-	return o.began, first
-}
-
-// Text is the outage in words, empty while there is none.
-func (o *Outage) Text() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.problem
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/memory"
 )
 
 // What a process takes beside the engine's own limit: the pages of the engine's library
@@ -21,7 +20,7 @@ const (
 
 // memoryPlan is who may use how much of the memory there is, in bytes.
 type memoryPlan struct {
-	limit  memory.Limit
+	limit  memoryLimit
 	engine int64
 	reader int64 // the part of it that is the reader's (warehouse.http_listen); 0: there is none
 	heap   int64 // of Go: what it keeps to as long as it can; 0: no limit
@@ -32,18 +31,18 @@ type memoryPlan struct {
 // planMemory divides the memory there is. configured is warehouse.memory, 0 for a share. In
 // a container, that is half of what it may use: the daemon's own heap and the library have
 // the other half. On a machine, which others use as well, it is a quarter.
-func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
+func planMemory(limit memoryLimit, configured int64) (memoryPlan, error) {
 	p := memoryPlan{limit: limit, engine: configured, queue: queueOf(limit), chosen: configured != 0}
 	switch {
 	case p.chosen:
-	case limit.Bytes == 0:
+	case limit.bytes == 0:
 		p.engine = engineOtherwise
-	case limit.Container:
-		p.engine = limit.Bytes / 2
+	case limit.container:
+		p.engine = limit.bytes / 2
 	default:
-		p.engine = limit.Bytes / 4
+		p.engine = limit.bytes / 4
 	}
-	if !limit.Container {
+	if !limit.container {
 		p.engine = max(p.engine, config.MinMemory)
 		p.queue = min(p.queue, max(p.engine/4, leastQueue))
 		return p, nil
@@ -51,7 +50,7 @@ func planMemory(limit memory.Limit, configured int64) (memoryPlan, error) {
 	if err := p.fits(); err != nil {
 		return p, err
 	}
-	p.heap = limit.Bytes - p.engine - max(limit.Bytes/aroundPart, leastAround)
+	p.heap = limit.bytes - p.engine - max(limit.bytes/aroundPart, leastAround)
 	p.queue = min(p.queue, p.heap/6, max(p.engine/4, leastQueue))
 	return p, nil
 }
@@ -66,8 +65,8 @@ const (
 )
 
 // queueOf returns what may wait where nobody has said how the memory is divided.
-func queueOf(limit memory.Limit) int64 {
-	return min(max(limit.Bytes/queuePart, leastQueue), mostQueue)
+func queueOf(limit memoryLimit) int64 {
+	return min(max(limit.bytes/queuePart, leastQueue), mostQueue)
 }
 
 // engineOtherwise is the engine's limit where the memory there is cannot be found out.
@@ -76,14 +75,14 @@ const engineOtherwise = 2 << 30
 // fits refuses what the kernel would end sooner or later.
 func (p memoryPlan) fits() error {
 	const least = 2 * config.MinMemory // the smallest that was measured to work; docs/benchmarks.md
-	most := p.limit.Bytes - leastHeap - max(p.limit.Bytes/aroundPart, leastAround)
+	most := p.limit.bytes - leastHeap - max(p.limit.bytes/aroundPart, leastAround)
 	switch {
-	case p.limit.Bytes < least:
+	case p.limit.bytes < least:
 		return exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and the embedded engine with the daemon needs %s: raise the limit, or name a remote warehouse in warehouse.dsn",
-			config.Size(p.limit.Bytes), p.limit.Where, config.Size(least)))
+			config.Size(p.limit.bytes), p.limit.where, config.Size(least)))
 	case p.engine > most:
 		return exit.UsageError(fmt.Errorf("warehouse.memory: %s of the %s that this container may use (%s) leave too little for the daemon: at most %s, or leave it empty for a share",
-			config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where, config.Size(most)))
+			config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where, config.Size(most)))
 	}
 	return nil
 }
@@ -91,16 +90,16 @@ func (p memoryPlan) fits() error {
 // String says what the engine may use and where that comes from.
 func (p memoryPlan) String() string {
 	switch {
-	case p.chosen && p.limit.Container:
-		return fmt.Sprintf("%s (warehouse.memory) of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
+	case p.chosen && p.limit.container:
+		return fmt.Sprintf("%s (warehouse.memory) of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
 	case p.chosen:
 		return config.Size(p.engine) + " (warehouse.memory)"
-	case p.limit.Container:
-		return fmt.Sprintf("%s, half of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
-	case p.limit.Bytes == 0:
+	case p.limit.container:
+		return fmt.Sprintf("%s, half of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
+	case p.limit.bytes == 0:
 		return config.Size(p.engine) + "; how much memory there is could not be found out"
 	default:
-		return fmt.Sprintf("%s, a quarter of %s (%s)", config.Size(p.engine), config.Size(p.limit.Bytes), p.limit.Where)
+		return fmt.Sprintf("%s, a quarter of %s (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
 	}
 }
 
@@ -109,16 +108,16 @@ func (p memoryPlan) String() string {
 const leastWithReaders = 512 << 20
 
 // Memory is the plan for the engine. A third of it is the reader's, where there is one.
-func (a *Opener) Memory() (memoryPlan, error) { return a.memoryWithin(memory.Find()) }
+func (a *Opener) Memory() (memoryPlan, error) { return a.memoryWithin(findMemory("/")) }
 
-func (a *Opener) memoryWithin(limit memory.Limit) (memoryPlan, error) {
+func (a *Opener) memoryWithin(limit memoryLimit) (memoryPlan, error) {
 	p, err := planMemory(limit, int64(a.Config.Warehouse.Memory))
 	if err != nil || a.Config.Warehouse.HTTPListen == "" {
 		return p, err
 	}
-	if p.limit.Container && p.limit.Bytes < leastWithReaders {
+	if p.limit.container && p.limit.bytes < leastWithReaders {
 		return p, exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and warehouse.http_listen needs %s: raise the limit, or switch it off (http_listen: \"\")",
-			config.Size(p.limit.Bytes), p.limit.Where, config.Size(leastWithReaders)))
+			config.Size(p.limit.bytes), p.limit.where, config.Size(leastWithReaders)))
 	}
 	p.reader = max(p.engine/3, config.MinMemory)
 	return p, nil

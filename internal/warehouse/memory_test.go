@@ -6,14 +6,13 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/memory"
 )
 
 func TestMemoryOfTheEngine(t *testing.T) {
 	const where = "/sys/fs/cgroup/memory.max"
-	container := func(n int64) memory.Limit { return memory.Limit{Bytes: n, Container: true, Where: where} }
+	container := func(n int64) memoryLimit { return memoryLimit{bytes: n, container: true, where: where} }
 	for name, c := range map[string]struct {
-		limit      memory.Limit
+		limit      memoryLimit
 		configured int64
 		want       int64
 		says       []string // also of the error
@@ -25,10 +24,10 @@ func TestMemoryOfTheEngine(t *testing.T) {
 		"far too small":                  {container(128 << 20), 0, 0, []string{"128 MiB", where, "needs 256 MiB", "raise the limit"}},
 		"chosen in a container":          {container(1 << 30), 600 << 20, 600 << 20, []string{"600 MiB (warehouse.memory)", "1.0 GiB", where}},
 		"chosen, and more than there is": {container(512 << 20), 2 << 30, 0, []string{"warehouse.memory: 2.0 GiB of the 512 MiB", where, "at most 400 MiB"}},
-		"a machine":                      {memory.Limit{Bytes: 8 << 30, Where: "the machine's memory"}, 0, 2 << 30, []string{"2.0 GiB, a quarter of 8.0 GiB (the machine's memory)"}},
-		"a small machine":                {memory.Limit{Bytes: 256 << 20, Where: "the machine's memory"}, 0, 128 << 20, nil},
-		"chosen on a machine":            {memory.Limit{Bytes: 8 << 30, Where: "the machine's memory"}, 3 << 30, 3 << 30, []string{"3.0 GiB (warehouse.memory)"}},
-		"unknown":                        {memory.Limit{}, 0, 2 << 30, []string{"could not be found out"}},
+		"a machine":                      {memoryLimit{bytes: 8 << 30, where: "the machine's memory"}, 0, 2 << 30, []string{"2.0 GiB, a quarter of 8.0 GiB (the machine's memory)"}},
+		"a small machine":                {memoryLimit{bytes: 256 << 20, where: "the machine's memory"}, 0, 128 << 20, nil},
+		"chosen on a machine":            {memoryLimit{bytes: 8 << 30, where: "the machine's memory"}, 3 << 30, 3 << 30, []string{"3.0 GiB (warehouse.memory)"}},
+		"unknown":                        {memoryLimit{}, 0, 2 << 30, []string{"could not be found out"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := planMemory(c.limit, c.configured)
@@ -46,8 +45,8 @@ func TestMemoryOfTheEngine(t *testing.T) {
 					t.Errorf("%q lacks %q", text, s)
 				}
 			}
-			if err == nil && c.limit.Container && (p.heap < leastHeap || p.engine+p.heap+leastAround > c.limit.Bytes || p.queue > p.heap/4) {
-				t.Errorf("engine %s, heap %s, queue %s of %s", config.Size(p.engine), config.Size(p.heap), config.Size(p.queue), config.Size(c.limit.Bytes))
+			if err == nil && c.limit.container && (p.heap < leastHeap || p.engine+p.heap+leastAround > c.limit.bytes || p.queue > p.heap/4) {
+				t.Errorf("engine %s, heap %s, queue %s of %s", config.Size(p.engine), config.Size(p.heap), config.Size(p.queue), config.Size(c.limit.bytes))
 			}
 		})
 	}
@@ -57,22 +56,22 @@ func TestMemoryOfTheEngine(t *testing.T) {
 func TestMemoryOfTheQueue(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
-		limit              memory.Limit
+		limit              memoryLimit
 		configured, wanted int64
 	}{
-		{memory.Limit{Bytes: 1024 * mib}, 0, 48 * mib},
-		{memory.Limit{Bytes: 4096 * mib}, 0, 64 * mib},
-		{memory.Limit{Bytes: 64 << 30}, 0, 96 * mib},
-		{memory.Limit{Bytes: 64 << 30}, 128 * mib, 48 * mib},
-		{memory.Limit{Bytes: 64 << 30}, 256 * mib, 64 * mib},
-		{memory.Limit{}, 0, 48 * mib},
-		{memory.Limit{Bytes: 512 * mib, Container: true}, 0, 32 * mib},
-		{memory.Limit{Bytes: 8 << 30, Container: true}, 0, 96 * mib},
-		{memory.Limit{Bytes: 8 << 30, Container: true}, 200 * mib, 50 * mib},
+		{memoryLimit{bytes: 1024 * mib}, 0, 48 * mib},
+		{memoryLimit{bytes: 4096 * mib}, 0, 64 * mib},
+		{memoryLimit{bytes: 64 << 30}, 0, 96 * mib},
+		{memoryLimit{bytes: 64 << 30}, 128 * mib, 48 * mib},
+		{memoryLimit{bytes: 64 << 30}, 256 * mib, 64 * mib},
+		{memoryLimit{}, 0, 48 * mib},
+		{memoryLimit{bytes: 512 * mib, container: true}, 0, 32 * mib},
+		{memoryLimit{bytes: 8 << 30, container: true}, 0, 96 * mib},
+		{memoryLimit{bytes: 8 << 30, container: true}, 200 * mib, 50 * mib},
 	} {
 		p, err := planMemory(c.limit, c.configured)
 		if err != nil || p.queue != c.wanted {
-			t.Errorf("%s, warehouse.memory %s: %s may wait, error %v, want %s", config.Size(c.limit.Bytes), config.Size(c.configured), config.Size(p.queue), err, config.Size(c.wanted))
+			t.Errorf("%s, warehouse.memory %s: %s may wait, error %v, want %s", config.Size(c.limit.bytes), config.Size(c.configured), config.Size(p.queue), err, config.Size(c.wanted))
 		}
 	}
 }
@@ -85,7 +84,7 @@ func TestMemoryOfWriterAndReader(t *testing.T) {
 		512 << 20: {(256 << 20) - (256<<20)/3, 128 << 20},
 		3 << 30:   {1 << 30, 512 << 20}, // 1.5 GiB
 	} {
-		o, limit := Opener{Config: &config.Config{}}, memory.Limit{Bytes: size, Container: true}
+		o, limit := Opener{Config: &config.Config{}}, memoryLimit{bytes: size, container: true}
 		p, err := o.memoryWithin(limit)
 		if err != nil || p.writer() != p.engine || p.reader != 0 {
 			t.Errorf("%s: the writer has %s, error %v", config.Size(size), config.Size(p.writer()), err)

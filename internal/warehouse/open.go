@@ -37,7 +37,7 @@ func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, 
 // closeSink flushes what waits. For a warehouse that is known to be down it does
 // not wait long: what is not acknowledged is fetched again.
 func (a *Opener) closeSink(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
-	down := cmp.Or(w.health(), sink.Health())
+	down := cmp.Or(w.Health(), sink.Health())
 	if down == nil {
 		return sink.Close(ctx)
 	}

@@ -8,19 +8,17 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/control"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/internal/memory"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
-	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Opener is what it takes to reach the warehouse of a configuration: the program of its
@@ -51,9 +49,6 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		return nil, exit.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
 			"wait until it has ended, or run it again", dir))
 	}
-	if err := a.FolderReplaced(ctx); err != nil {
-		return nil, err
-	}
 	plan, err := a.Memory()
 	if err != nil {
 		return nil, err
@@ -77,7 +72,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 // Ends is how often the programs of the embedded engine have ended by themselves: the one that
 // writes, and the one that answers readers.
 func (w *Route) Ends() (writer, readers int) {
-	if w == nil || w.engine == nil {
+	if w.engine == nil {
 		return 0, 0
 	}
 	if w.reader != nil {
@@ -86,12 +81,23 @@ func (w *Route) Ends() (writer, readers int) {
 	return w.engine.Ends(), readers
 }
 
-// health is nil while the data folder of an embedded warehouse is there.
-func (w *Route) health() error {
-	if w == nil || w.engine == nil {
+// Health is nil while the data folder of an embedded warehouse is there.
+func (w *Route) Health() error {
+	if w.engine == nil {
 		return nil
 	}
 	return w.engine.Health()
+}
+
+// Problems says what is wrong with the programs of the embedded engine.
+func (w *Route) Problems() (all []string) {
+	if w.engine != nil {
+		all = append(all, w.engine.Problem())
+	}
+	if w.reader != nil {
+		all = append(all, w.reader.Problem())
+	}
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
 func exists(path string) bool {
@@ -102,43 +108,17 @@ func exists(path string) bool {
 // RestoringFolder is in the data folder while larder restore fills it.
 const RestoringFolder = ".restoring"
 
-// Listens reports whether an engine has the data folder of an embedded warehouse open.
-func (a *Opener) Listens(ctx context.Context) bool {
-	return a.Config.Warehouse.DSN.Embedded() && writer.Listens(ctx, a.Config.Warehouse.DSN.Dir())
-}
-
-// Daemon asks the daemon on the embedded warehouse, if one is running.
-func (a *Opener) Daemon() control.Client { return control.Beside(a.Config.Warehouse.DSN.Dir()) }
-
-// DaemonStatus asks the daemon of this configuration for its status: the one on the embedded
-// warehouse, or the one at web.listen.
-func (a *Opener) DaemonStatus(ctx context.Context) (status.Status, error) {
-	if a.Config.Warehouse.DSN.Embedded() {
-		return a.Daemon().Status(ctx)
-	}
-	return a.pageStatus(ctx)
-}
-
-// Served reports whether a daemon is running on the embedded warehouse.
-func (a *Opener) Served(ctx context.Context) bool {
-	if !a.Config.Warehouse.DSN.Embedded() {
-		return false
-	}
-	_, err := a.Daemon().Status(ctx)
-	return err == nil
-}
+// Listens reports whether an engine has a data folder open.
+func Listens(ctx context.Context, dir string) bool { return writer.Listens(ctx, dir) }
 
 // Existing refuses a data folder that is not there, or has nothing in it: a question
 // must not create an empty warehouse.
-func (a *Opener) Existing(ctx context.Context) error {
+func (a *Opener) Existing() error {
 	if !a.Config.Warehouse.DSN.Embedded() {
 		return nil
 	}
 	entries, err := os.ReadDir(a.Config.Warehouse.DSN.Dir())
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		if err := a.FolderReplaced(ctx); err != nil {
-			return err
-		}
 		return exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.Config.Warehouse.DSN.Dir()))
 	}
 	return nil
@@ -149,7 +129,7 @@ func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickh
 	c := &a.Config.Warehouse
 	o := clickhouse.Options{
 		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(memory.Find())),
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(findMemory("/"))),
 		Logger: a.Log, Registerer: registerer,
 	}
 	if w.engine != nil {

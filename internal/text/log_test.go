@@ -1,4 +1,4 @@
-package logging
+package text_test
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 )
 
 func logged(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	var b bytes.Buffer
-	log, err := New(&b, format, slog.LevelInfo)
+	log, err := text.NewLogger(&b, format, slog.LevelInfo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,21 +26,21 @@ func logged(t *testing.T, format string, args ...any) string {
 
 func TestDurationsInJSONLogsAreSeconds(t *testing.T) {
 	var line map[string]any
-	text := logged(t, JSON, "took", 1500*time.Millisecond, slog.Group("walk", "left", time.Minute), "error", errors.New("no"))
-	if err := json.Unmarshal([]byte(text), &line); err != nil {
+	first := logged(t, text.LogJSON, "took", 1500*time.Millisecond, slog.Group("walk", "left", time.Minute), "error", errors.New("no"))
+	if err := json.Unmarshal([]byte(first), &line); err != nil {
 		t.Fatal(err)
 	}
 	walk, _ := line["walk"].(map[string]any)
 	if line["took_seconds"] != 1.5 || walk["left_seconds"] != 60.0 || line["took"] != nil || line["error"] != "no" {
-		t.Error(text)
+		t.Error(first)
 	}
 	for d, want := range map[time.Duration]string{1503 * time.Millisecond: "1.503", 250 * time.Microsecond: "0.00025", 26 * time.Hour: "93600", -80 * time.Millisecond: "-0.08"} {
-		if text := logged(t, JSON, "took", d); !strings.Contains(text, `"took_seconds":`+want+"}") {
-			t.Errorf("%s: %s", d, text)
+		if got := logged(t, text.LogJSON, "took", d); !strings.Contains(got, `"took_seconds":`+want+"}") {
+			t.Errorf("%s: %s", d, got)
 		}
 	}
-	if text := logged(t, Text, "took", 1500*time.Millisecond); !strings.Contains(text, " took=1.5s\n") {
-		t.Error(text)
+	if got := logged(t, text.LogText, "took", 1500*time.Millisecond); !strings.Contains(got, " took=1.5s\n") {
+		t.Error(got)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestTextLogsShowNoStructs(t *testing.T) {
 		`name="a\x1b[31m\u202eb" n=3`:                 {"name", "a\x1b[31m\u202eb", "n", 3},
 		`error="one\nlevel=ERROR msg=x"`:              {"error", errors.New("one\nlevel=ERROR msg=x")},
 	} {
-		if got := logged(t, Text, args...); !strings.HasSuffix(got, " msg=m "+want+"\n") {
+		if got := logged(t, text.LogText, args...); !strings.HasSuffix(got, " msg=m "+want+"\n") {
 			t.Errorf("want %s, got %s", want, got)
 		}
 	}

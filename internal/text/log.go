@@ -1,7 +1,4 @@
-// Package logging makes the loggers of the commands: text for people, JSON for machines.
-//
-// Contents: how a line looks.
-package logging
+package text
 
 import (
 	"encoding"
@@ -14,14 +11,14 @@ import (
 	"time"
 )
 
-// The forms of the log (see config.Log).
+// The forms of the log (see config.Log): text for people, JSON for machines.
 const (
-	Text = "text"
-	JSON = "json"
+	LogText = "text"
+	LogJSON = "json"
 )
 
-// Level returns a level that can change while it is in use (see config.Log).
-func Level(name string) (*slog.LevelVar, error) {
+// LogLevel returns a level that can change while it is in use (see config.Log).
+func LogLevel(name string) (*slog.LevelVar, error) {
 	var l slog.LevelVar
 	if err := l.UnmarshalText([]byte(name)); err != nil {
 		return nil, fmt.Errorf("log level %q; allowed: debug, info, warn, error", name)
@@ -29,12 +26,12 @@ func Level(name string) (*slog.LevelVar, error) {
 	return &l, nil
 }
 
-// New returns a logger of the given form (see config.Log).
-func New(w io.Writer, format string, level slog.Leveler) (*slog.Logger, error) {
+// NewLogger returns a logger of the given form (see config.Log).
+func NewLogger(w io.Writer, format string, level slog.Leveler) (*slog.Logger, error) {
 	switch format {
-	case Text:
+	case LogText:
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forPeople})), nil
-	case JSON:
+	case LogJSON:
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: forMachines})), nil
 	default:
 		return nil, fmt.Errorf("log format %q; allowed: text, json", format)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package memory
+package warehouse
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package control
+package app
 
 import (
 	"encoding/json"
@@ -19,13 +19,13 @@ func TestReportsArriveWhole(t *testing.T) {
 	fill(reflect.ValueOf(&done).Elem())
 	held := &status.SweepHeld{Source: "a", Stream: "orders", Rows: 3, At: at}
 	arrives(t, syncer.Report{StartedAt: at, FinishedAt: at, Sources: []syncer.SourceReport{
-		{Source: "a", Streams: []syncer.StreamReport{done, with(done, held)}},
+		{Source: "a", Streams: []syncer.StreamReport{done, withHeld(done, held)}},
 		{Source: "b", State: "unauthorized", Err: &status.Failure{Text: "no key", Code: exit.API, Hint: "ask"}, Streams: []syncer.StreamReport{}},
 	}})
 	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &status.Failure{Text: "no answer", Code: exit.Problem}}}})
 }
 
-func with(r syncer.StreamReport, held *status.SweepHeld) syncer.StreamReport {
+func withHeld(r syncer.StreamReport, held *status.SweepHeld) syncer.StreamReport {
 	r.Err = &status.Failure{Text: held.Error(), Code: exit.Problem, Held: held}
 	return r
 }

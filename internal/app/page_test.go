@@ -1,7 +1,8 @@
-package warehouse
+package app
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,8 +25,8 @@ func TestThePageIsAskedForDirectly(t *testing.T) {
 	defer func() { http.DefaultTransport = usual }()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	a := &Opener{Config: &config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}}
-	res, err := a.GetPage(t.Context(), "/status.json")
+	a := New(&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}, slog.New(slog.DiscardHandler), "test")
+	res, err := a.getPage(t.Context(), "/status.json")
 	if err != nil {
 		t.Fatal(err)
 	}
