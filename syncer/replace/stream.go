@@ -42,7 +42,7 @@ func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) b
 		task.Run = nil
 	}
 	st.Tasks = []stream.Task{task}
-	if def.Menu == nil {
+	if def.Kind != registry.MenuKind {
 		st.Ask = st.askList
 	}
 	return st
@@ -117,7 +117,7 @@ func (st *Stream) Well() (state, detail string) { return status.StateRunning, ""
 // askList asks for the rows of the list, without the locations that the configuration does not
 // name.
 func (st *Stream) askList(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
-	list, err := st.Def.Whole(ctx, lane)
+	list, err := lane.Snapshot(ctx, st.Def.Path)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

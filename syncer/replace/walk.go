@@ -187,7 +187,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 		etag = ""
 	}
 	// Many locations at once hold up nothing else: whatever is more urgent goes first.
-	a, err := st.Def.Menu(ctx, st.Source.Lanes.Backfill, location, etag)
+	a, err := st.Source.Lanes.Backfill.Menu(ctx, location, etag)
 	w.in.Counts.Requests++
 	if e, _ := errors.AsType[*api.Error](err); api.IsNotFound(err) {
 		w.withdraw(location, write.ReasonGone, st.Source.AnswerTime(e.Date))
