@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -81,7 +82,7 @@ func (st *List) walkAll(ctx context.Context) error {
 // sink has taken that: who stops waiting then leaves it to the next turn.
 func (st *List) beginResync(ctx context.Context) error {
 	st.Source.Log.Info("full resync begins", "stream", st.Def.Name)
-	st.Begins(sinks.WalkFull)
+	began := time.Now()
 	now := st.Source.ServiceNow().UTC()
 	cp := st.fresh(sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
@@ -95,6 +96,7 @@ func (st *List) beginResync(ctx context.Context) error {
 		return err
 	}
 	st.state.moved(cp)
+	st.state.change(func(p *position) { p.began = began })
 	if err := receipt.Wait(ctx); err != nil {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}

@@ -24,6 +24,7 @@ type position struct {
 
 	// Of this process alone.
 	mirrored  uint64    // live rows when the full resync under way went on
+	began     time.Time // when the full resync began by our clock; zero when another process began it
 	caughtUp  bool      // an incremental walk has come to its end
 	refetched refetched // what the last [List.refetchOpen] did; zero for none
 }

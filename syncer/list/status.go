@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -30,7 +29,7 @@ func (st *List) Describe(into *status.StreamStatus) {
 // when none is under way. A full resync brings the rows that are mirrored. For a backfill, the
 // number of orders is known from the service's own daily totals, which are mirrored early for
 // that. These do not count orders that the service removed (cancelled, deleted), and the walk
-// brings such orders too. So their share of the rows so far is added.
+// brings such orders too, as it brings those of locations that are left out: see [stream.Lanes.Forecast].
 func (st *List) Progress() *status.Progress {
 	if st.Off() {
 		return nil
@@ -50,11 +49,7 @@ func (st *List) Progress() *status.Progress {
 		Walk: cp.Walk, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows, AtLeast: cp.phase.AtLeast, TotalRows: total, Reached: cp.Watermark,
 	}
 	if total > 0 {
-		between := cp.Tombstones // rows on the pages that do not count
-		if all := cp.Pages * api.PageLimit; len(st.Source.OnlyLocations) > 0 && all > cp.Rows {
-			between = all - cp.Rows // those of other locations, too
-		}
-		st.Source.Lanes.Forecast(p, between, &st.pace)
+		st.Source.Lanes.Forecast(p, &st.pace)
 	}
 	return p
 }

@@ -188,8 +188,8 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 		return err
 	}
 	st.state.moved(cp)
-	began := st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
-	st.NoteWholeWalk(began)
+	st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
+	st.NoteWholeWalk(st.state.read().began)
 	return nil
 }
 

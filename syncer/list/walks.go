@@ -121,7 +121,6 @@ func (st *List) beginBackfill(ctx context.Context) error {
 	}
 	cp.StartedAt, cp.Since = st.Source.ServiceNow().UTC(), st.Def.BackfillSince
 	cp.FirstVersion = st.Source.Versions.Take(1)
-	st.Begins(sinks.WalkBackfill)
 	st.state.moved(cp)
 	return nil
 }

@@ -34,8 +34,7 @@ type Stream struct {
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	locations   []string             // asked for; one empty id is all of them together
-	begun       map[string]time.Time // kinds of long walk that this process began
+	locations   []string // asked for; one empty id is all of them together
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
@@ -54,7 +53,7 @@ type Kind interface {
 func NewStream(o *Source, def *registry.Definition) *Stream {
 	st := &Stream{
 		Source: o, Def: def, Guard: NewSlot(), Filler: NewSlot(), state: status.StateStarting,
-		failing: map[string]string{}, begun: map[string]time.Time{},
+		failing: map[string]string{},
 	}
 	st.Writer = write.NewWriter(write.Options{
 		Table: def.Plan.Table(), Committer: o.Commits,
