@@ -39,7 +39,7 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 		ID        string `json:"id"`
 		UpdatedAt string `json:"updated_at"`
 	}
-	if mapping.Unmarshal(raw, &row) == nil && st.LeavesOut(raw) { // what is not JSON goes to quarantine
+	if mapping.Unmarshal(raw, &row) == nil && st.Source.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
 	var what Delivered
@@ -49,6 +49,9 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	// wait for a flush of its own.
 	err := st.delivering.Run(ctx, func(ctx context.Context) (err error) {
 		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
+		if err == nil && receipt == nil { // what is held may be on its way
+			receipt, _ = st.Source.Commits.Last(st.Source.Name)
+		}
 		return err
 	})
 	if err != nil || receipt == nil {
@@ -60,13 +63,11 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	return what, nil
 }
 
-// queueDelivered hands a row to the sink, unless what is held is as new. The receipt tells
-// when what is held is durable, as the last that the source has queued is; nil: it is.
+// queueDelivered hands a row to the sink, unless what is held is as new; the receipt is nil then.
 func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
 	what, held, err := st.holds(ctx, id, updated, st.Forgotten.Order(raw))
 	if err != nil || held {
-		last, _ := st.Source.Commits.Last(st.Source.Name)
-		return what, last, err
+		return what, nil, err
 	}
 	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
@@ -78,8 +79,7 @@ func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time
 	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
-		last, _ := st.Source.Commits.Last(st.Source.Name)
-		return DeliveredSame, last, nil
+		return DeliveredSame, nil, nil
 	}
 	receipt, err := st.Writer.Write(ctx, in)
 	if err != nil {

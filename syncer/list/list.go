@@ -25,7 +25,7 @@ type List struct {
 	Forgotten *personal.Forgotten
 
 	state  state
-	handed handed      // live rows on their way to the warehouse
+	handed handed      // live rows on their way to the warehouse, where the configuration names locations
 	pace   stream.Pace // of the long walk under way
 	ahead  atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
 
@@ -91,9 +91,7 @@ func (st *List) Well() (state, detail string) {
 }
 
 // Fill runs the backfill to its end, and a full resync that is owed or under way.
-func (st *List) Fill(ctx context.Context) error {
-	return st.fill(ctx, st.Resyncing, consent{})
-}
+func (st *List) Fill(ctx context.Context) error { return st.fill(ctx, st.Resyncing, consent{}) }
 
 // fill runs the backfill to its end, and a full resync if one is due then.
 func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) error {
@@ -105,24 +103,24 @@ func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) er
 
 // Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
 func (st *List) Pass(full, confirmed bool) []stream.Step {
-	long := stream.Step{Guard: st.Filler, Run: st.Fill, Moved: func() uint64 {
+	due, confirmation := st.Resyncing, consent{}
+	if full {
+		due, confirmation = func() bool { return true }, consent{given: confirmed, held: st.Held()}
+	}
+	long := stream.Step{Guard: st.Filler, Run: func(ctx context.Context) error {
+		err := st.fill(ctx, due, confirmation)
+		if held := st.Held(); err == nil && full && held != nil {
+			return held
+		}
+		return err
+	}, Moved: func() uint64 {
 		p := st.state.read()
 		return p.back.Pages + p.full.Pages
 	}}
-	if !full {
-		return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
+	if full {
+		return []stream.Step{long}
 	}
-	confirmation := consent{given: confirmed, held: st.Held()}
-	long.Run = func(ctx context.Context) error {
-		if err := st.fill(ctx, func() bool { return true }, confirmation); err != nil {
-			return err
-		}
-		if held := st.Held(); held != nil {
-			return held
-		}
-		return nil
-	}
-	return []stream.Step{long}
+	return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 }
 
 // store writes what fill puts into an intake, and waits until it is durable. No request is

@@ -38,43 +38,38 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
-		if err := st.walkAll(ctx); err != nil {
-			return err
+		for again := true; again; again = st.state.read().indebted() {
+			if err := st.walkAll(ctx); err != nil && !errors.Is(err, errOvertaken) {
+				return err
+			}
 		}
 		return st.sweep(ctx, confirmed)
 	})
 }
 
-// walkAll walks everything again, until none is owed when it has come to the end.
+// walkAll walks everything again, from the checkpoint of the full resync under way.
 func (st *List) walkAll(ctx context.Context) error {
-	for {
-		if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
-			if err := st.beginResync(ctx); err != nil {
-				return err
-			}
-		}
-		rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
-		if err != nil {
-			return fmt.Errorf("count live rows: %w", err)
-		}
-		st.state.change(func(p *position) { p.mirrored = rows })
-		if err := st.walkAgain(ctx); errors.Is(err, errOvertaken) {
-			continue
-		} else if err != nil {
+	if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
+		if err := st.beginResync(ctx); err != nil {
 			return err
-		}
-		// What changed behind the walk's cursor, stamped in the past.
-		if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
-			return err
-		}
-		// The sweep goes by what the key may use now: what it may use no more is not gone.
-		if err := st.Source.Refresh(ctx); err != nil {
-			return err
-		}
-		if !st.state.read().indebted() {
-			return nil
 		}
 	}
+	rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
+	if err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	st.state.change(func(p *position) { p.mirrored = rows })
+	if cp := st.state.read().full; !cp.phase.Walked {
+		if err := st.follow(ctx, cp); err != nil {
+			return err
+		}
+	}
+	// What changed behind the walk's cursor, stamped in the past.
+	if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
+		return err
+	}
+	// The sweep goes by what the key may use now: what it may use no more is not gone.
+	return st.Source.Refresh(ctx)
 }
 
 // beginResync stores the begin of a full resync, in the place of one that is under way. A sweep
@@ -101,20 +96,6 @@ func (st *List) beginResync(ctx context.Context) error {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	return nil
-}
-
-// walkAgain runs the walk of a full resync to its end, from where its checkpoint
-// stands.
-func (st *List) walkAgain(ctx context.Context) error {
-	for {
-		cp := st.state.read().full
-		if cp.Done || cp.phase.Name == phaseWalked {
-			return nil
-		}
-		if err := st.follow(ctx, cp); err != nil {
-			return err
-		}
-	}
 }
 
 // LastResync is the first version of the last full resync that has come to its end, 0 for none,

@@ -23,10 +23,10 @@ type position struct {
 	debt             debt
 
 	// Of this process alone.
-	mirrored  uint64    // live rows when the full resync under way went on
-	began     time.Time // when the full resync began by our clock; zero when another process began it
-	caughtUp  bool      // an incremental walk has come to its end
-	refetched refetched // what the last [List.refetchOpen] did; zero for none
+	mirrored uint64    // live rows when the full resync under way went on
+	began    time.Time // when the full resync began by our clock; zero when another process began it
+	caughtUp bool      // an incremental walk has come to its end
+	passed   time.Time // the last instant of which more orders changed than a page has: see [List.refetchOpen]
 }
 
 // read returns what is stored now.

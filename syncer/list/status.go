@@ -1,9 +1,6 @@
 package list
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -18,10 +15,6 @@ func (st *List) Describe(into *status.StreamStatus) {
 	into.Watermark = p.incr.Watermark
 	if p.full.Done {
 		into.LastResync = p.full.UpdatedAt
-	}
-	if last := p.refetched; into.Detail == "" && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
-		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
-			"one by one; an order that was never stored is missing until it changes.", last.skippedAt.Format(time.RFC3339Nano), last.orders)
 	}
 }
 

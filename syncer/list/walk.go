@@ -32,6 +32,7 @@ type walk struct {
 	counted time.Time
 	window  window
 	run     sinks.Run
+	live    []string // ids of the live rows of the page at hand, where the configuration names locations
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
 }
@@ -134,7 +135,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	st := w.list
-	w.window.paged(p.took)
+	w.window.pace = p.took
 	if w.long() {
 		st.pace.Page(time.Now())
 	}
@@ -167,7 +168,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		w.releaseUnseen(in)
 	}
 	w.advance(p, in)
-	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
+	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left, true) {
 		in.CountRows()
 		w.publish(false)
 		return nil
@@ -185,8 +186,8 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return err
 	}
 	w.window.receipts = append(w.window.receipts, receipt)
-	if left.rows != nil {
-		st.handed.add(left.live, receipt)
+	if left != nil {
+		st.handed.add(w.live, receipt)
 	}
 	w.dirty = true
 	in.Remember()
@@ -208,18 +209,18 @@ func (w *walk) releaseUnseen(in *write.Intake) {
 
 // read maps the rows of a page but those that are left out, and moves the watermark along all
 // of them: else walks would begin ever farther back while only other locations change.
-func (w *walk) read(p Page, left leftOut) *write.Intake {
+func (w *walk) read(p Page, left []bool) *write.Intake {
 	st := w.list
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
-	in.Floor = st.state.read().floor()
+	in.Floor, w.live = st.state.read().floor(), nil
 	fetched := p.at
 	if st.Def.Pushed != nil {
 		fetched = p.came // as what is sent has it: it tells which of the two was first
 	}
 	for i, raw := range p.Rows {
-		if left.rows != nil && left.rows[i] {
+		if left != nil && left[i] {
 			w.mark.observe(write.UpdatedAt(raw), p.at)
 			continue
 		}
@@ -228,6 +229,9 @@ func (w *walk) read(p Page, left leftOut) *write.Intake {
 			version = st.Source.Versions.Take(1)
 		}
 		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, fetched, write.RowContext{Columns: st.Def.Polled})
+		if left != nil && !t.Tombstone && t.ID != "" {
+			w.live = append(w.live, t.ID)
+		}
 		switch {
 		case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted): // it may be in the checkpoint's counts
 		case t.Tombstone && t.Fresh:
@@ -250,64 +254,33 @@ func (w *walk) advance(p Page, in *write.Intake) {
 		w.mark.answered(p.at, p.took)
 	}
 	cp.Pages++
-	c := in.Counts
-	w.run.Pages++
-	w.run.Requests += c.Requests
-	w.run.Rows += c.Upserts
-	w.run.Unchanged += c.Unchanged
-	w.run.Tombs += c.Tombstones
-	w.run.Quarantined += c.Quarantined
+	in.Counts.AddTo(&w.run)
 	cp.UpdatedAt = p.at
 	cp.Cursor = p.NextCursor
 	if p.HasMore {
 		return
 	}
 	w.mark.done()
-	switch lost := cp.phase.Name == phaseCursorLost; {
-	case w.long() && lost:
-		w.beginAgain()
-		cp.phase.Name = phaseAgain
-	case cp.Walk == sinks.WalkFull:
-		cp.phase.Name = phaseWalked
-	case cp.Walk == sinks.WalkBackfill:
-		cp.Done, cp.phase.Name = true, phaseNone
-	}
+	cp.phase.Walked, cp.Done = cp.Walk == sinks.WalkFull, cp.Walk == sinks.WalkBackfill
 }
 
 // long reports whether the walk brings the whole list.
 func (w *walk) long() bool { return w.cp.Walk != sinks.WalkIncremental }
 
-// restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
-// last durable watermark minus the lookback.
+// restart prepares the walk to go on from begin after a refused cursor (DESIGN R3). A long walk that
+// is at its start again counts anew, and so does one whose rows came in no order: rows that repeat
+// cannot be recognized.
 func (w *walk) restart(begin time.Time) {
 	cp := &w.cp
-	unfiltered := w.long() && cp.Since.IsZero()
-	if cp.phase.Name != phaseAgain {
-		cp.Since = begin
-	}
-	cp.Cursor, w.mark.last, w.begun = "", time.Time{}, time.Now()
-	switch {
-	case !w.long():
-	case cp.Since.Equal(w.list.Def.BackfillSince):
-		w.beginAgain()
-	default:
-		if w.counted = cp.Watermark; w.mark.disordered() { // what comes again is not told apart
+	cp.Since, cp.Cursor, w.mark.last, w.begun = begin, "", time.Time{}, time.Now()
+	if w.long() {
+		w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(w.list.Def.BackfillSince)
+		if !cp.phase.AtLeast || w.mark.disordered() {
 			w.counted, cp.Rows, cp.Tombstones = time.Time{}, 0, 0
-		}
-		cp.phase.AtLeast = true
-		if unfiltered {
-			cp.phase.Name = phaseCursorLost
 		}
 	}
 	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
-}
-
-// beginAgain has a long walk begin at the start of its list: it counts anew.
-func (w *walk) beginAgain() {
-	cp := &w.cp
-	cp.Since, cp.Rows, cp.Tombstones = w.list.Def.BackfillSince, 0, 0
-	cp.phase.AtLeast, w.counted = false, time.Time{}
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
@@ -315,10 +288,7 @@ func (w *walk) beginAgain() {
 func (w *walk) publish(durable bool) {
 	cp := w.cp
 	if !durable {
-		cp.Done = false
-		if cp.phase.Name == phaseWalked {
-			cp.phase.Name = phaseNone
-		}
+		cp.Done, cp.phase.Walked = false, false
 	}
 	w.list.state.moved(cp)
 }

@@ -97,10 +97,8 @@ func (st *List) backfill(ctx context.Context) error {
 		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
 			return err
 		}
-		for !st.Filled() {
-			if err := st.follow(ctx, st.state.read().back); err != nil {
-				return err
-			}
+		if err := st.follow(ctx, st.state.read().back); err != nil {
+			return err
 		}
 		cp := st.state.read().back
 		st.LogDone("backfill done", cp.Checkpoint, cp.figures()...)
