@@ -102,9 +102,6 @@ func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []b
 	if stamp, known := st.Writer.Remembers(id); known {
 		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
 	}
-	if p := st.state.read(); p.caughtUp && p.floor().Before(updated) && !st.Writer.ForgetsRows() {
-		return 0, false, nil // all that was written of rows that changed then is remembered
-	}
 	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
 		return 0, false, fmt.Errorf("read the stored row: %w", err)

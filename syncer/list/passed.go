@@ -30,16 +30,15 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read the orders that are not final: %w", err)
 		}
-		var answers []*answer
+		var ids []string
 		for _, r := range rows {
-			a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
-			if err != nil {
-				return err
-			}
-			a.at = st.Source.Moment().UTC() // as walks and deliveries of them do
-			answers = append(answers, a)
+			ids = append(ids, r.ID)
 		}
-		err := st.store(ctx, func(in *write.Intake) {
+		answers, err := st.askForAll(ctx, st.Source.Lanes.Fresh, ids)
+		if err != nil {
+			return err
+		}
+		err = st.store(ctx, func(in *write.Intake) {
 			in.All = true
 			for _, a := range answers {
 				st.take(in, a)

@@ -104,7 +104,7 @@ func TestAWindowWaitsForItsOldestPage(t *testing.T) {
 	}
 	refused := errors.New("refused")
 	second.Resolve(refused)
-	if err := w.wait(t.Context(), 2); !errors.Is(err, refused) {
+	if err := w.wait(t.Context(), 1); !errors.Is(err, refused) {
 		t.Errorf("a page that was refused: %v", err)
 	}
 }

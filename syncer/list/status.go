@@ -29,11 +29,8 @@ func (st *List) Progress() *status.Progress {
 	}
 	now, total := st.state.read(), st.Counted()
 	cp := now.back
-	switch {
-	case cp.Done && now.awaits(): // what is mirrored lacks its rows
+	if cp.Done {
 		cp, total = now.full, max(now.mirrored, total)
-	case cp.Done:
-		cp, total = now.full, now.mirrored
 	}
 	if cp.Walk == sinks.WalkFull && !cp.underWay() {
 		return nil

@@ -159,16 +159,8 @@ func (sw *sweep) examine(ctx context.Context) error {
 
 // ask asks for rows one by one.
 func (sw *sweep) ask(ctx context.Context, ids []string) (map[string]*answer, error) {
-	answers := map[string]*answer{}
-	for _, id := range ids {
-		a, err := sw.list.askFor(ctx, sw.list.Source.Lanes.Backfill, id)
-		sw.run.Requests++
-		if err != nil {
-			return nil, err
-		}
-		answers[id] = a
-	}
-	return answers, nil
+	sw.run.Requests += uint64(len(ids))
+	return sw.list.askForAll(ctx, sw.list.Source.Lanes.Backfill, ids)
 }
 
 // reason is why a row that was not seen is removed.
@@ -307,9 +299,31 @@ func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answe
 	case st.Source.LeavesOut(raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, st.Source.AnswerTime(date)
+		a.raw, a.at = raw, st.answeredAt(date)
 	}
 	return a, nil
+}
+
+// answeredAt is when an answer was made, by the service's clock: to the second of its Date header, or as
+// fine as it is known where rows are also sent, as that decides which of the two was first.
+func (st *List) answeredAt(date time.Time) time.Time {
+	if at := st.Source.AnswerTime(date); st.Def.Pushed == nil {
+		return at
+	}
+	return st.Source.Moment().UTC()
+}
+
+// askForAll asks for rows one by one.
+func (st *List) askForAll(ctx context.Context, lane *api.Client, ids []string) (map[string]*answer, error) {
+	answers := map[string]*answer{}
+	for _, id := range ids {
+		a, err := st.askFor(ctx, lane, id)
+		if err != nil {
+			return nil, err
+		}
+		answers[id] = a
+	}
+	return answers, nil
 }
 
 // take takes a row that is there into the intake.

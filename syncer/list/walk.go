@@ -115,17 +115,13 @@ func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.VersionClock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page, err error) {
-	source := w.list.Source
-	reserved, versions := 0, uint64(0)
-	reserve := func(rows int) { reserved, versions = rows, source.Versions.Take(rows) }
-	before := w.long() || w.list.Def.Pushed != nil
-	if before {
-		reserve(api.PageLimit)
+	source, asked, versions, reserved := w.list.Source, time.Now(), uint64(0), 0
+	if w.long() || w.list.Def.Pushed != nil {
+		versions, reserved = source.Versions.Take(api.PageLimit), api.PageLimit
 	}
-	asked := time.Now()
 	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
-	if !before {
-		reserve(len(p.Rows))
+	if reserved == 0 {
+		versions, reserved = source.Versions.Take(len(p.Rows)), len(p.Rows)
 	}
 	p.took, p.reserved, p.versions = time.Since(asked), reserved, versions
 	return p, err
@@ -215,10 +211,6 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
 	in.Floor, w.live = st.state.read().floor(), nil
-	fetched := p.at
-	if st.Def.Pushed != nil {
-		fetched = p.came // as what is sent has it: it tells which of the two was first
-	}
 	for i, raw := range p.Rows {
 		if left != nil && left[i] {
 			w.mark.observe(write.UpdatedAt(raw), p.at)
@@ -228,7 +220,7 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 		if i >= p.reserved { // the page is longer than was asked for
 			version = st.Source.Versions.Take(1)
 		}
-		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, fetched, write.RowContext{Columns: st.Def.Polled})
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, p.at, write.RowContext{Columns: st.Def.Polled})
 		if left != nil && !t.Tombstone && t.ID != "" {
 			w.live = append(w.live, t.ID)
 		}

@@ -143,7 +143,6 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		return fmt.Errorf("%s: %w", st.Def.Name, err)
 	}
 	if !w.long() {
-		st.state.change(func(p *position) { p.caughtUp = true })
 		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
 	}
 	return nil
@@ -161,5 +160,5 @@ func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor 
 		return Page{}, err
 	}
 	s.Metrics.Paged(s.Name, st.Def.Name, kind)
-	return Page{Page: p, at: s.AnswerTime(p.Date), came: s.Moment().UTC()}, nil
+	return Page{Page: p, at: st.answeredAt(p.Date)}, nil
 }

@@ -35,14 +35,7 @@ func (w *window) limit() int {
 
 // wait waits until at most so many pages are not durable.
 func (w *window) wait(ctx context.Context, most int) error {
-	for len(w.receipts) > 0 {
-		if len(w.receipts) <= most {
-			select {
-			case <-w.receipts[0].Done():
-			default:
-				return nil
-			}
-		}
+	for len(w.receipts) > most {
 		if err := w.receipts[0].Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}
