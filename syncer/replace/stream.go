@@ -26,7 +26,7 @@ type Stream struct {
 
 	mu          sync.Mutex // guards what follows
 	stored      parts
-	bringing    map[string]bool // locations that the walk under way asks for
+	bringing    []string        // locations that the walk under way asks for
 	withdrawing map[string]bool // ids of rows that the walk under way removes
 	checked     bool            // the rows of what is stored were looked for
 	doubted     bool            // the next walk writes every row
@@ -90,7 +90,7 @@ func (st *Stream) RewriteNext() {
 func (st *Stream) Has(id string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	has := st.bringing[id]
+	has := slices.Contains(st.bringing, id)
 	for key := range st.stored {
 		has = has || slices.Contains(st.stored.idsOf(key), id)
 	}
