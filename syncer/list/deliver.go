@@ -28,10 +28,18 @@ const (
 // ErrNotFollowed means that a row is not taken.
 var ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
 
+// delivery is a row that the service has sent by itself.
+type delivery struct {
+	list    *List
+	raw     []byte
+	id      string
+	updated time.Time
+}
+
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
 // moves no checkpoint: what was not sent, or was lost, the walks bring. The location may be
 // one that /me did not list yet.
-func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
+func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err error) {
 	if st.Off() || st.Source.Business() == "" {
 		return 0, ErrNotFollowed
 	}
@@ -42,13 +50,13 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	if mapping.Unmarshal(raw, &row) == nil && st.Source.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
-	var what Delivered
+	d := delivery{st, raw, row.ID, mapping.Instant(row.UpdatedAt)}
 	var receipt *sinks.Receipt
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
-	err := st.delivering.Run(ctx, func(ctx context.Context) (err error) {
-		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
+	err = st.delivering.Run(ctx, func(ctx context.Context) (err error) {
+		what, receipt, err = d.queue(ctx)
 		if err == nil && receipt == nil { // what is held may be on its way
 			receipt, _ = st.Source.Commits.Last(st.Source.Name)
 		}
@@ -63,9 +71,10 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	return what, nil
 }
 
-// queueDelivered hands a row to the sink, unless what is held is as new; the receipt is nil then.
-func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
-	what, held, err := st.holds(ctx, id, updated, st.Forgotten.Order(raw))
+// queue hands the row to the sink, unless what is held is as new; the receipt is nil then.
+func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) {
+	st := d.list
+	what, held, err := d.held(ctx)
 	if err != nil || held {
 		return what, nil, err
 	}
@@ -76,7 +85,7 @@ func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time
 	defer stored()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(d.raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
 		return DeliveredSame, nil, nil
@@ -92,29 +101,28 @@ func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time
 	return DeliveredStored, receipt, nil
 }
 
-// holds is true when a newer state of a row is stored, or just this one. What was written
-// since the start of the last incremental walk is remembered; the warehouse is asked about
-// anything else.
-func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
-	if id == "" || updated.IsZero() {
+// held reports whether a newer state of the row is stored, or just this one. The warehouse is queried
+// about a row that is not remembered.
+func (d delivery) held(ctx context.Context) (what Delivered, held bool, err error) {
+	st := d.list
+	if d.id == "" || d.updated.IsZero() {
 		return 0, false, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(id); known {
-		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
+	if stamp, known := st.Writer.Remembers(d.id); known {
+		return DeliveredOlder, stamp.After(d.updated), nil // one that is the same is found when it is written
 	}
-	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
+	stored, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{d.id})
 	if err != nil {
 		return 0, false, fmt.Errorf("read the stored row: %w", err)
 	}
-	for _, r := range rows {
-		var text string
-		switch {
-		case r.Removed:
-		case bytes.Equal(r.Raw, raw):
-			return DeliveredSame, true, nil
-		case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated):
-			return DeliveredOlder, true, nil
-		}
+	r := stored[d.id]
+	if r == nil || r.Removed {
+		return 0, false, nil
 	}
-	return 0, false, nil
+	if bytes.Equal(r.Raw, st.Forgotten.Order(d.raw)) {
+		return DeliveredSame, true, nil
+	}
+	var text string
+	newer := json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(d.updated)
+	return DeliveredOlder, newer, nil
 }

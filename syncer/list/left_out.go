@@ -3,7 +3,6 @@ package list
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -13,10 +12,10 @@ import (
 // locations: those of other ones, and tombstones of rows that are not stored. A tombstone does not say
 // its location. It is nil where the configuration names none.
 //
-// A row on its way to the warehouse is waited for, so that its tombstone stays. One that another walk
-// has on a page in memory comes again: its tombstone is newer, and a walk begins two minutes before
-// what it has seen.
-func (st *List) leftOut(ctx context.Context, p Page) ([]bool, error) {
+// A row on its way to the warehouse is not stored yet. Its tombstone comes again, as an incremental walk
+// begins two minutes before the last one; when a flush takes longer, the next full resync removes the row.
+func (w *walk) leftOut(ctx context.Context, p Page) ([]bool, error) {
+	st := w.list
 	if len(st.Source.OnlyLocations) == 0 {
 		return nil, nil
 	}
@@ -37,9 +36,6 @@ func (st *List) leftOut(ctx context.Context, p Page) ([]bool, error) {
 	var ids []string
 	for id := range tombstones {
 		ids = append(ids, id)
-		if err := st.handed.await(ctx, id); err != nil {
-			return nil, err
-		}
 	}
 	if len(ids) == 0 {
 		return left, nil
@@ -54,32 +50,4 @@ func (st *List) leftOut(ctx context.Context, p Page) ([]bool, error) {
 		}
 	}
 	return left, nil
-}
-
-// handed are the receipts of live rows on their way to the warehouse, by id.
-type handed struct{ sync.Map }
-
-// add notes rows that have been handed to the sink, and drops those that are durable.
-func (h *handed) add(ids []string, receipt *sinks.Receipt) {
-	for _, id := range ids {
-		h.Store(id, receipt)
-	}
-	h.Range(func(id, r any) bool {
-		select {
-		case <-r.(*sinks.Receipt).Done():
-			h.CompareAndDelete(id, r)
-		default:
-		}
-		return true
-	})
-}
-
-// await waits for a row that is on its way. What the sink refuses is not stored, and no error.
-func (h *handed) await(ctx context.Context, id string) error {
-	if r, ok := h.Load(id); ok {
-		if err := r.(*sinks.Receipt).Wait(ctx); ctx.Err() != nil {
-			return fmt.Errorf("wait for the warehouse: %w", err)
-		}
-	}
-	return nil
 }

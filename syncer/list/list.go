@@ -24,10 +24,9 @@ type List struct {
 	// before anything is asked.
 	Forgotten *personal.Forgotten
 
-	state  state
-	handed handed      // live rows on their way to the warehouse, where the configuration names locations
-	pace   stream.Pace // of the long walk under way
-	ahead  atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
+	state state
+	pace  stream.Pace // of the long walk under way
+	ahead atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
 
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
@@ -41,7 +40,7 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 		delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot(),
 	}
 	for _, kind := range def.Walks() {
-		st.state.moved(st.fresh(kind))
+		st.state.moved(fresh(o, def, kind))
 	}
 	st.Kind = st
 	long := func(ctx context.Context) error { // in the lowest lane (DESIGN R7)
@@ -58,8 +57,8 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 }
 
 // fresh is the checkpoint of a walk that has not begun.
-func (st *List) fresh(kind string) checkpoint {
-	return checkpoint{Checkpoint: sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, Business: st.Source.Business()}}
+func fresh(s *stream.Source, def *registry.Definition, kind string) checkpoint {
+	return checkpoint{Checkpoint: sinks.Checkpoint{Source: s.Name, Stream: def.Name, Walk: kind, Business: s.Business()}}
 }
 
 // Restore takes over what the sink has stored about the list.

@@ -20,9 +20,13 @@ const openFor = 48 * time.Hour
 // walk meets a page full of orders of one instant: others of that instant cannot be listed. It
 // does so once for an instant, before the walk gets past it, so that a failure loses nothing. An
 // order that the service does not show stays as it is.
-func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
+func (w *walk) refetchOpen(ctx context.Context, skippedAt time.Time) error {
+	st := w.list
 	if !skippedAt.After(st.state.read().passed) {
 		return nil
+	}
+	if err := w.window.wait(ctx, 0); err != nil { // what was listed is not asked for again
+		return err
 	}
 	q, asked := st.Rows(), 0
 	q.NotStatus, q.CreatedFrom, q.Limit = final, skippedAt.Add(-openFor), AskFirst
@@ -41,7 +45,7 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 		err = st.store(ctx, func(in *write.Intake) {
 			in.All = true
 			for _, a := range answers {
-				st.take(in, a)
+				a.into(in, st)
 			}
 		})
 		if err != nil {

@@ -39,37 +39,34 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
 		for again := true; again; again = st.state.read().indebted() {
-			if err := st.walkAll(ctx); err != nil && !errors.Is(err, errOvertaken) {
+			if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
+				if err := st.beginResync(ctx); err != nil {
+					return err
+				}
+			}
+			rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
+			if err != nil {
+				return fmt.Errorf("count live rows: %w", err)
+			}
+			st.state.change(func(p *position) { p.mirrored = rows })
+			if cp := st.state.read().full; !cp.phase.Walked {
+				err = st.follow(ctx, cp)
+			}
+			if errors.Is(err, errOvertaken) {
+				continue
+			}
+			if err == nil { // what changed behind the walk's cursor, stamped in the past
+				err = st.Guard.Run(ctx, st.CatchUp)
+			}
+			if err == nil { // the sweep goes by what the key may use now: what it may use no more is not gone
+				err = st.Source.Refresh(ctx)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		return st.sweep(ctx, confirmed)
+		return sweepOf(st).do(ctx, confirmed)
 	})
-}
-
-// walkAll walks everything again, from the checkpoint of the full resync under way.
-func (st *List) walkAll(ctx context.Context) error {
-	if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
-		if err := st.beginResync(ctx); err != nil {
-			return err
-		}
-	}
-	rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
-	if err != nil {
-		return fmt.Errorf("count live rows: %w", err)
-	}
-	st.state.change(func(p *position) { p.mirrored = rows })
-	if cp := st.state.read().full; !cp.phase.Walked {
-		if err := st.follow(ctx, cp); err != nil {
-			return err
-		}
-	}
-	// What changed behind the walk's cursor, stamped in the past.
-	if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
-		return err
-	}
-	// The sweep goes by what the key may use now: what it may use no more is not gone.
-	return st.Source.Refresh(ctx)
 }
 
 // beginResync stores the begin of a full resync, in the place of one that is under way. A sweep
@@ -77,11 +74,9 @@ func (st *List) walkAll(ctx context.Context) error {
 // sink has taken that: who stops waiting then leaves it to the next turn.
 func (st *List) beginResync(ctx context.Context) error {
 	st.Source.Log.Info("full resync begins", "stream", st.Def.Name)
-	began := time.Now()
-	now := st.Source.ServiceNow().UTC()
-	cp := st.fresh(sinks.WalkFull)
+	began, now, p := time.Now(), st.Source.ServiceNow().UTC(), st.state.read()
+	cp := fresh(st.Source, st.Def, sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
-	p := st.state.read()
 	cp.phase = phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()}
 	c := st.Source.Commit(st.Def.Name)
 	stored := cp.encoded()

@@ -25,7 +25,7 @@ type position struct {
 	// Of this process alone.
 	mirrored uint64    // live rows when the full resync under way went on
 	began    time.Time // when the full resync began by our clock; zero when another process began it
-	passed   time.Time // the last instant of which more orders changed than a page has: see [List.refetchOpen]
+	passed   time.Time // the last instant of which more orders changed than a page has: see [walk.refetchOpen]
 }
 
 // read returns what is stored now.

@@ -123,25 +123,3 @@ func TestAFastWalkMayHaveMorePagesUnderWay(t *testing.T) {
 		t.Errorf("at a minute a page %d", w.limit())
 	}
 }
-
-func TestARowOnItsWayIsWaitedFor(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	var h handed
-	if err := h.await(ended, "a"); err != nil {
-		t.Errorf("none is on its way: %v", err)
-	}
-	r := sinks.NewReceipt()
-	h.add([]string{"a"}, r)
-	if err := h.await(ended, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was not waited for: %v", err)
-	}
-	r.Resolve(errors.New("refused"))
-	if err := h.await(t.Context(), "a"); err != nil {
-		t.Errorf("what is refused is not stored, and no error: %v", err)
-	}
-	h.add(nil, sinks.NewReceipt())
-	if _, kept := h.Load("a"); kept {
-		t.Error("a row that is durable is kept")
-	}
-}

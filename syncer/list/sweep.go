@@ -59,36 +59,29 @@ type sweep struct {
 	missing []string
 }
 
-// Rows are the live rows that the source answers for.
-func (st *List) Rows() sinks.LiveQuery {
-	s := st.Source
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: s.Business()}
-	if st.Def.ByKey {
-		q.Source = s.Name
-	} else {
-		s.Scope(s.Identity(), &q)
-	}
-	return q
-}
-
 func suspicious(unseen, live uint64) bool {
 	return unseen > sweepFew && unseen*sweepShare > live
 }
 
-// sweep removes what a complete full resync has not seen, unless that is so much
-// that a person has to look (DESIGN R6).
-func (st *List) sweep(ctx context.Context, confirmed consent) error {
-	cp := st.state.read().full
-	if !cp.underWay() || cp.FirstVersion == 0 {
-		return errors.New("sweep without a full resync") // it would take every row for gone
-	}
+// sweepOf prepares the sweep of the full resync under way.
+func sweepOf(st *List) *sweep {
 	sw := &sweep{
 		list: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
 		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	sw.query.Below, sw.query.Limit = cp.FirstVersion, sweepChunk
+	sw.query.Below, sw.query.Limit = st.state.read().full.FirstVersion, sweepChunk
 	if st.Def.ByKey { // only what the key may not see any more is removed
 		sw.query.Except = sw.usable
+	}
+	return sw
+}
+
+// do removes what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (sw *sweep) do(ctx context.Context, confirmed consent) error {
+	st := sw.list
+	if full := st.state.read().full; !full.underWay() || sw.query.Below == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
 	if err := sw.examine(ctx); err != nil {
 		return err
@@ -192,7 +185,7 @@ func (sw *sweep) remove(ctx context.Context, rows []sinks.LiveRow) error {
 		for _, r := range rows {
 			reason := sw.reason(r)
 			if a := answers[r.ID]; a != nil {
-				st.take(in, a)
+				a.into(in, st)
 				if a.reason == "" {
 					continue
 				}
@@ -228,7 +221,7 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 	}
 	return sw.store(ctx, func(in *write.Intake) {
 		for _, a := range answers {
-			if sw.list.take(in, a); a.reason != "" {
+			if a.into(in, sw.list); a.reason != "" {
 				gone = append(gone, a.id)
 			}
 		}
@@ -272,7 +265,7 @@ func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake,
 	if err != nil {
 		return "", nil, err
 	}
-	st.take(in, a)
+	a.into(in, st)
 	return a.reason, a.raw, nil
 }
 
@@ -299,18 +292,9 @@ func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answe
 	case st.Source.LeavesOut(raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, st.answeredAt(date)
+		a.raw, a.at = raw, st.AnsweredAt(date)
 	}
 	return a, nil
-}
-
-// answeredAt is when an answer was made, by the service's clock: to the second of its Date header, or as
-// fine as it is known where rows are also sent, as that decides which of the two was first.
-func (st *List) answeredAt(date time.Time) time.Time {
-	if at := st.Source.AnswerTime(date); st.Def.Pushed == nil {
-		return at
-	}
-	return st.Source.Moment().UTC()
 }
 
 // askForAll asks for rows one by one.
@@ -326,8 +310,8 @@ func (st *List) askForAll(ctx context.Context, lane *api.Client, ids []string) (
 	return answers, nil
 }
 
-// take takes a row that is there into the intake.
-func (st *List) take(in *write.Intake, a *answer) {
+// into takes a row that is there into an intake of its list.
+func (a *answer) into(in *write.Intake, st *List) {
 	if a.reason == "" {
 		in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: st.Def.Polled})
 	}

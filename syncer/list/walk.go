@@ -32,7 +32,6 @@ type walk struct {
 	counted time.Time
 	window  window
 	run     sinks.Run
-	live    []string // ids of the live rows of the page at hand, where the configuration names locations
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
 }
@@ -139,14 +138,11 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return errors.Join(errOvertaken, w.window.wait(ctx, 0))
 	}
 	if !p.PassedBy.IsZero() {
-		if err := w.window.wait(ctx, 0); err != nil { // what was listed is not asked for again
-			return err
-		}
-		if err := st.refetchOpen(ctx, p.PassedBy); err != nil {
+		if err := w.refetchOpen(ctx, p.PassedBy); err != nil {
 			return err
 		}
 	}
-	left, err := st.leftOut(ctx, p)
+	left, err := w.leftOut(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -182,9 +178,6 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return err
 	}
 	w.window.receipts = append(w.window.receipts, receipt)
-	if left != nil {
-		st.handed.add(w.live, receipt)
-	}
 	w.dirty = true
 	in.Remember()
 	w.publish(false)
@@ -210,7 +203,7 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
-	in.Floor, w.live = st.state.read().floor(), nil
+	in.Floor = st.state.read().floor()
 	for i, raw := range p.Rows {
 		if left != nil && left[i] {
 			w.mark.observe(write.UpdatedAt(raw), p.at)
@@ -221,9 +214,6 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 			version = st.Source.Versions.Take(1)
 		}
 		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, p.at, write.RowContext{Columns: st.Def.Polled})
-		if left != nil && !t.Tombstone && t.ID != "" {
-			w.live = append(w.live, t.ID)
-		}
 		switch {
 		case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted): // it may be in the checkpoint's counts
 		case t.Tombstone && t.Fresh:

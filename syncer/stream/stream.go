@@ -202,6 +202,27 @@ func (st *Stream) WantedLocations(key Identity) []string {
 	return known
 }
 
+// AnsweredAt is when an answer was made, by the service's clock: to the second of its Date header, or as
+// fine as it is known where rows are also sent, as that decides which of the two was first.
+func (st *Stream) AnsweredAt(date time.Time) time.Time {
+	if at := st.Source.AnswerTime(date); st.Def.Pushed == nil {
+		return at
+	}
+	return st.Source.Moment().UTC()
+}
+
+// Rows are the live rows that the source answers for.
+func (st *Stream) Rows() sinks.LiveQuery {
+	s := st.Source
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: s.Business()}
+	if st.Def.ByKey {
+		q.Source = s.Name
+	} else {
+		s.Scope(s.Identity(), &q)
+	}
+	return q
+}
+
 // NoteWholeWalk notes when a walk began that wrote every row anew and came to its end.
 func (st *Stream) NoteWholeWalk(began time.Time) {
 	st.mu.Lock()
