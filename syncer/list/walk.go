@@ -22,10 +22,6 @@ type walk struct {
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
-	// begun is when the walk was at the start of its list; zero when another run of it
-	// was.
-	begun time.Time
-
 	cp   checkpoint
 	mark Watermark // of cp
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
@@ -155,10 +151,6 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if in.BadRows() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.wait(ctx, 0)) // whoever reads this finds the rows there
 	}
-	in.Sighted(write.Sighting{})
-	if !p.HasMore {
-		w.releaseUnseen(in)
-	}
 	w.advance(p, in)
 	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left, true) {
 		in.CountRows()
@@ -182,18 +174,6 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	in.Remember()
 	w.publish(false)
 	return nil
-}
-
-// releaseUnseen closes the entries of rows without an id that the walk, whose last page is at
-// hand, has not brought again.
-func (w *walk) releaseUnseen(in *write.Intake) {
-	since := w.cp.Since
-	if w.begun.IsZero() {
-		return // it began in another run, which saw its first pages
-	}
-	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
-		return since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since)
-	})
 }
 
 // read maps the rows of a page but those that are left out, and moves the watermark along all
@@ -254,7 +234,7 @@ func (w *walk) long() bool { return w.cp.Walk != sinks.WalkIncremental }
 // cannot be recognized.
 func (w *walk) restart(begin time.Time) {
 	cp := &w.cp
-	cp.Since, cp.Cursor, w.mark.last, w.begun = begin, "", time.Time{}, time.Now()
+	cp.Since, cp.Cursor, w.mark.last = begin, "", time.Time{}
 	if w.long() {
 		w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(w.list.Def.BackfillSince)
 		if !cp.phase.AtLeast || w.mark.disordered() {
