@@ -2,7 +2,6 @@ package replace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -58,16 +57,14 @@ type walk struct {
 }
 
 // walk makes a walk whose parts bring brings.
-func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, context.Context) error) (err error) {
+func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, context.Context) error) error {
 	w := &walk{stream: st, wanted: wanted, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper()}
 	w.run = sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: st.walkKind(), StartedAt: time.Now()}
 	st.mu.Lock()
 	w.now, w.rewrite = maps.Clone(st.stored), st.doubted
 	checked := st.checked && !w.rewrite
 	st.mu.Unlock()
-	if w.position, err = w.now.position(); err != nil {
-		return err
-	}
+	w.position = w.now.position()
 	if !checked {
 		if err := w.check(ctx); err != nil {
 			return err
@@ -88,7 +85,8 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 		st.checked = st.checked || complete // else what the check has found is not stored
 	}()
 	w.next()
-	if err = bring(w, ctx); !w.failed {
+	err := bring(w, ctx)
+	if !w.failed {
 		err = errors.Join(err, w.hand(ctx, true))
 	}
 	w.in.CountPage() // of what is not stored
@@ -196,15 +194,13 @@ func (w *walk) ask(ctx context.Context, location string) error {
 	defer a.Release()
 	at := st.Source.AnswerTime(a.Date)
 	w.paged()
-	switch {
-	case a.Unchanged && was.confirms(a):
-		w.in.Counts.Unchanged++
-	case a.Unchanged: // of another version than the one that was asked about
-		w.in.Counts.Unchanged++
-		w.now[location] = part{Digest: was.Digest, Row: was.Row}
-	default:
+	if !a.Unchanged {
 		w.take(location, [][]byte{a.Raw}, a.ETag, at)
 		return w.hand(ctx, false)
+	}
+	w.in.Counts.Unchanged++
+	if !was.confirms(a) { // it is of another version than the one that was asked about
+		w.now[location] = part{Digest: was.Digest, Row: was.Row}
 	}
 	return nil
 }
@@ -256,22 +252,14 @@ func (w *walk) row(key string, raw []byte, etag string, version uint64, at time.
 	if key == whole {
 		return w.in.Row(w.mapper, raw, version, at, write.RowContext{})
 	}
-	if other := locationOf(raw); other != "" && other != key {
+	var menu struct {
+		LocationID string `json:"location_id"`
+	}
+	known := mapping.Unmarshal(raw, &menu) == nil // else the mapping says what is wrong
+	if other := menu.LocationID; known && other != "" && other != key {
 		return w.in.Quarantine(key, "location_id", fmt.Sprintf("it is the menu of another location: %.200q", other), "it is the menu of another location", raw, version, at)
 	}
 	return w.in.Row(w.mapper, raw, version, at, write.RowContext{ID: key, Columns: []string{etag}})
-}
-
-// locationOf is the location that a menu names as its own.
-func locationOf(raw []byte) string {
-	var menu struct {
-		LocationID json.RawMessage `json:"location_id"`
-	}
-	var id string
-	if mapping.Unmarshal(raw, &menu) != nil || mapping.Unmarshal(menu.LocationID, &id) != nil {
-		return "" // the mapping says what is wrong
-	}
-	return id
 }
 
 // replaced removes what a list had and has no more, and closes the open entries whose rows are
@@ -328,11 +316,7 @@ func (w *walk) next() {
 // hand stores what was brought, and the last one the run of a walk that has written something. An
 // intake in which nothing has changed waits for the next one.
 func (w *walk) hand(ctx context.Context, last bool) error {
-	position, err := w.now.position()
-	if err != nil {
-		return err
-	}
-	st, in, rows := w.stream, w.in, 0
+	st, in, position, rows := w.stream, w.in, w.now.position(), 0
 	w.wrote = w.wrote || !in.Empty()
 	last = last && w.wrote
 	if in.Empty() && position == w.position && !last {
