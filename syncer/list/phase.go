@@ -53,12 +53,3 @@ func (cp *checkpoint) encoded() sinks.Checkpoint {
 
 // underWay reports whether the walk has begun and not ended, its sweep included.
 func (cp *checkpoint) underWay() bool { return !cp.StartedAt.IsZero() && !cp.Done }
-
-// figures are what the log says of a walk beside its rows.
-func (cp *checkpoint) figures() []any {
-	f := []any{"pages", cp.Pages}
-	if cp.phase.AtLeast {
-		f = append(f, "at_least", true)
-	}
-	return f
-}

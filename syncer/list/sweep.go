@@ -80,7 +80,7 @@ func sweepOf(st *List) *sweep {
 // that a person has to look (DESIGN R6).
 func (sw *sweep) do(ctx context.Context, confirmed consent) error {
 	st := sw.list
-	if full := st.state.read().full; !full.underWay() || sw.query.Below == 0 {
+	if !st.state.read().full.phase.Walked || sw.query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
 	if err := sw.examine(ctx); err != nil {
@@ -246,13 +246,13 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	sw.run.FinishedAt = time.Now()
 	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
-	done := cp // with what is said of its counts
+	atLeast := cp.phase.AtLeast
 	cp.phase = phase{Held: held}
 	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
 		return err
 	}
 	st.state.moved(cp)
-	st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
+	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", atLeast, "removed", sw.run.Tombs, "held", held != nil)
 	st.NoteWholeWalk(st.state.read().began)
 	return nil
 }

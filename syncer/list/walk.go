@@ -238,7 +238,7 @@ func (w *walk) restart(begin time.Time) {
 	if w.long() {
 		w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(w.list.Def.BackfillSince)
 		if !cp.phase.AtLeast || w.mark.disordered() {
-			w.counted, cp.Rows, cp.Tombstones = time.Time{}, 0, 0
+			w.counted, cp.Pages, cp.Rows, cp.Tombstones = time.Time{}, 0, 0, 0
 		}
 	}
 	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",

@@ -92,7 +92,7 @@ func (st *List) backfill(ctx context.Context) error {
 			return err
 		}
 		cp := st.state.read().back
-		st.LogDone("backfill done", cp.Checkpoint, cp.figures()...)
+		st.LogDone("backfill done", cp.Checkpoint, "pages", cp.Pages, "at_least", cp.phase.AtLeast)
 		return nil
 	})
 }
