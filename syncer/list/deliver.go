@@ -74,8 +74,7 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err er
 // queue hands the row to the sink, unless what is held is as new; the receipt is nil then.
 func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) {
 	st := d.list
-	what, held, err := d.held(ctx)
-	if err != nil || held {
+	if what, err := d.held(ctx); err != nil || what != DeliveredStored {
 		return what, nil, err
 	}
 	stored, err := st.Forgotten.Storing(ctx)
@@ -101,28 +100,29 @@ func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) 
 	return DeliveredStored, receipt, nil
 }
 
-// held reports whether a newer state of the row is stored, or just this one. The warehouse is queried
-// about a row that is not remembered.
-func (d delivery) held(ctx context.Context) (what Delivered, held bool, err error) {
+// held returns what became of the row when a newer state of it is stored, or just this one, and
+// DeliveredStored else. The warehouse is queried about a row that is not remembered.
+func (d delivery) held(ctx context.Context) (Delivered, error) {
 	st := d.list
 	if d.id == "" || d.updated.IsZero() {
-		return 0, false, nil // it goes to quarantine
+		return DeliveredStored, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(d.id); known {
-		return DeliveredOlder, stamp.After(d.updated), nil // one that is the same is found when it is written
+	if stamp, known := st.Writer.Remembers(d.id); known && stamp.After(d.updated) {
+		return DeliveredOlder, nil
+	} else if known {
+		return DeliveredStored, nil // one that is the same is found when it is written
 	}
-	stored, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{d.id})
+	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{d.id})
 	if err != nil {
-		return 0, false, fmt.Errorf("read the stored row: %w", err)
+		return 0, fmt.Errorf("read the stored row: %w", err)
 	}
-	r := stored[d.id]
-	if r == nil || r.Removed {
-		return 0, false, nil
+	r, text := rows[d.id], ""
+	switch {
+	case r == nil, r.Removed:
+	case bytes.Equal(r.Raw, st.Forgotten.Order(d.raw)):
+		return DeliveredSame, nil
+	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(d.updated):
+		return DeliveredOlder, nil
 	}
-	if bytes.Equal(r.Raw, st.Forgotten.Order(d.raw)) {
-		return DeliveredSame, true, nil
-	}
-	var text string
-	newer := json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(d.updated)
-	return DeliveredOlder, newer, nil
+	return DeliveredStored, nil
 }

@@ -64,9 +64,7 @@ func fresh(s *stream.Source, def *registry.Definition, kind string) checkpoint {
 // Restore takes over what the sink has stored about the list.
 func (st *List) Restore(stored sinks.State) {
 	st.RestoreStream(stored)
-	if err := st.state.restore(st.Def, stored.Checkpoints); err != nil { // NoteKey finds others, and a resync is owed
-		st.Source.Log.Warn("the stored locations are not readable, all is walked again", "stream", st.Def.Name, "err", err)
-	}
+	st.state.restore(st.Def, stored.Checkpoints)
 }
 
 // Filled reports whether the backfill has reached its end.
