@@ -135,11 +135,7 @@ func onlineTable(all []*registry.Definition) *sinks.Table {
 // HoldingMore is how many stored orders of a source hold more of their customers than a policy
 // keeps: what is erased when the source is next served.
 func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, p personal.Policy) (int, error) {
-	all, err := registry.All()
-	if err != nil {
-		return 0, err
-	}
-	return erase.Orders{Store: sink.Personal(), Table: onlineTable(all), Business: business}.Exceeding(ctx, source, p)
+	return erase.Orders{Store: sink.Personal(), Table: onlineTable(registry.All()), Business: business}.Exceeding(ctx, source, p)
 }
 
 // readForgotten reads which orders are forgotten.

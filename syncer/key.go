@@ -138,7 +138,7 @@ func (s *source) configurationError() error {
 	if len(key.Unknown) == 0 {
 		return nil
 	}
-	return &stream.MisfitError{Text: fmt.Sprintf("locations %q of the configuration are not among the key's active locations %q: correct or remove them", key.Unknown, key.Locations)}
+	return stream.Misfit(fmt.Sprintf("locations %q of the configuration are not among the key's active locations %q: correct or remove them", key.Unknown, key.Locations))
 }
 
 // askKeyRow asks for the key's row, also when it is not understood.

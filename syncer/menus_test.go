@@ -181,7 +181,7 @@ func TestAMenuWhoseVersionWasNotDurableIsAskedForAgain(t *testing.T) {
 	inMenus(t, func(t *testing.T, f *fake, w *world, m *menuService) {
 		w.flush = 10 * time.Second
 		w.run(w.one())
-		w.until("asked", time.Minute, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return len(m.sent["l2"]) > 0 })
+		w.until("asked", time.Minute, func() bool { m.mu.Lock(); defer m.mu.Unlock(); return len(m.sent["l1"]) > 0 })
 		w.crash(100) // the rows survive, their checkpoint does not
 		m.asked("l1")
 		w.run(w.one())

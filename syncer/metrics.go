@@ -91,7 +91,7 @@ func (m *metrics) begin(s *source) {
 		}
 		for _, route := range st.Def.Routes {
 			m.answers(s.cfg.Name, route, answers)
-			if st.Def.Menu != nil {
+			if st.Def.Kind == registry.MenuKind {
 				m.answers(s.cfg.Name, route, []int{304})
 			}
 		}

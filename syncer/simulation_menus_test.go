@@ -86,13 +86,11 @@ func (e *episode) compareMenus(business int) {
 // menus holds the versions that are stored against the rows: what is told to be the same
 // is not asked for again.
 func (v *watch) menus(c *sinks.Commit) {
-	var at struct {
-		Menus map[string]struct{ ETag, Digest string }
-	}
+	var at map[string]struct{ ETag, Digest string }
 	if err := json.Unmarshal([]byte(c.Checkpoint.Position), &at); err != nil {
 		v.e.fault("versions of menus of %s: %v", c.Source, err)
 	}
-	for id, is := range at.Menus {
+	for id, is := range at {
 		row := v.e.store.Row(c.Stream, c.Business, id)
 		sum := sha256.Sum256([]byte(row.Raw))
 		if is.Digest != "" && (row.Deleted || hex.EncodeToString(sum[:]) != is.Digest) {
@@ -103,7 +101,7 @@ func (v *watch) menus(c *sinks.Commit) {
 		}
 	}
 	for id, row := range v.e.store.Rows(c.Stream, c.Business) {
-		_, known := at.Menus[id]
+		_, known := at[id]
 		if cut, is := v.cut[id]; !known && !row.Deleted && (!is || cut != row.Version) { // the walk comes to it
 			v.e.fault("%s menus: %q lives and has no version", c.Source, id)
 		}

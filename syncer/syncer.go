@@ -156,13 +156,9 @@ func New(opts Options) (*Syncer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defs, err := registry.All()
-	if err != nil {
-		return nil, err
-	}
 	y := &Syncer{
 		starting: stream.NewSlot(),
-		opts:     opts, log: opts.Logger, definitions: defs, times: times,
+		opts:     opts, log: opts.Logger, definitions: registry.All(), times: times,
 		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,

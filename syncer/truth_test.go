@@ -91,10 +91,7 @@ func namesWhere(is func(*registry.Definition) bool) []string {
 
 // definitionOf is the registry's entry of a stream.
 func definitionOf(stream string) *registry.Definition {
-	all, err := registry.All()
-	if err != nil {
-		panic(err)
-	}
+	all := registry.All()
 	return all[slices.IndexFunc(all, func(d *registry.Definition) bool { return d.Name == stream })]
 }
 

@@ -56,7 +56,7 @@ func TestExitCodes(t *testing.T) {
 	failed := products("e", errors.New("cut short"))
 	fine := products("f", nil)
 	gone := products("g", &connection.UnreachableError{Kind: connection.ErrUnreachable})
-	misfit := in("h", status.StateFailing, &stream.MisfitError{})
+	misfit := in("h", status.StateFailing, stream.Misfit(""))
 	nowhere := in("i", status.StateUnreachable, &api.Error{Status: http.StatusNotFound, Limit: -1})
 	bare := in("j", status.StateForbidden, errors.New("the key may read nothing"))
 

@@ -263,7 +263,7 @@ func fresh(w *truth) [][]any {
 		}
 		return at.In(bucharest).Format(instantForm)
 	}
-	all, _ := registry.All() // of an error there are no rows, which is another answer
+	all := registry.All()
 	var rows [][]any
 	for _, d := range all {
 		if d.Kind != registry.ListKind {

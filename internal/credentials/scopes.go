@@ -14,7 +14,7 @@ import (
 // that they need.
 func ByScope(streams []status.StreamOutcome) (on, lacking []string) {
 	needs := map[string]string{}
-	for _, d := range registry.MustAll() {
+	for _, d := range registry.All() {
 		needs[d.Name] = strings.Join(d.Scopes, " or ")
 	}
 	for _, o := range streams {
@@ -42,7 +42,7 @@ func CheckScopes(s *config.Source, streams []status.StreamOutcome) error {
 
 // StreamsOf are the configured streams, as a key with these scopes reads them.
 func StreamsOf(s *config.Source, scopes []string) (all []status.StreamOutcome) {
-	for _, d := range registry.MustAll() {
+	for _, d := range registry.All() {
 		if len(s.Streams) == 0 || slices.Contains(s.Streams, d.Name) {
 			all = append(all, status.StreamOutcome{Stream: d.Name, NoScope: !d.Allowed(scopes)})
 		}

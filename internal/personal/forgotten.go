@@ -26,15 +26,14 @@ type Forgotten struct {
 const wholeStoring = 1 << 30
 
 // NewForgotten returns one that has none.
-func NewForgotten() *Forgotten { return &Forgotten{storing: semaphore.NewWeighted(wholeStoring)} }
+func NewForgotten() *Forgotten {
+	return &Forgotten{orders: map[string]bool{}, storing: semaphore.NewWeighted(wholeStoring)}
+}
 
 // Add adds orders. When it returns nil, every row of them that was not redacted has been handed
 // to the sink: see [Forgotten.Storing]. The orders are added in any case.
 func (f *Forgotten) Add(ctx context.Context, ids ...string) error {
 	f.mu.Lock()
-	if f.orders == nil {
-		f.orders = map[string]bool{}
-	}
 	for _, id := range ids {
 		f.orders[id] = true
 	}
@@ -75,19 +74,14 @@ func (f *Forgotten) All() []string {
 
 // Order is what is kept of an order that a policy has let through: all, or of one that is
 // forgotten what [Drop] keeps. The raw one stays as it is. Nil keeps all.
-func (f *Forgotten) Order(raw []byte) []byte {
-	if f == nil || !f.any(raw) {
-		return raw
-	}
-	return Policy{}.Order(raw)
-}
+func (f *Forgotten) Order(raw []byte) []byte { return f.OrderOf("", raw) }
 
 // OrderOf is Order of one that was asked for by its id, whatever it says itself.
 func (f *Forgotten) OrderOf(id string, raw []byte) []byte {
-	if f != nil && f.Has(id) {
-		return Policy{}.Order(raw)
+	if f == nil || !f.Has(id) && !f.any(raw) {
+		return raw
 	}
-	return f.Order(raw)
+	return Policy{}.Order(raw)
 }
 
 // any is true when one of the ids of an order is of one that is forgotten: hostile JSON may

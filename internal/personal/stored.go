@@ -13,17 +13,9 @@ func (p Policy) Stored(raw []byte) []byte {
 	if p.Mode() != Pseudonymise {
 		return p.Order(raw)
 	}
-	key, known := "", false
-	eachField(raw, func(name string, value jsontext.Value) {
-		switch {
-		case name == "customer" && value.Kind() != 'n':
-			known = true
-		case name == CustomerKeyField:
-			key = keyOf(value)
-		}
-	})
 	kept := p.Order(raw)
-	if known || key == "" {
+	customer, key := customerOf(raw)
+	if key == "" || customer != nil && customer.Kind() != 'n' {
 		return kept
 	}
 	return []byte(strings.Replace(string(kept), `"`+CustomerKeyField+`":null`, `"`+CustomerKeyField+`":"`+key+`"`, 1))
@@ -47,15 +39,21 @@ const pseudonymLen = 64
 // CustomerOf is what an order says of its customer, as it is stored: the phone as it was
 // written, or the pseudonym. Both are empty where nothing is.
 func CustomerOf(raw []byte) (phone, key string) {
+	customer, key := customerOf(raw)
+	return phoneOf(customer), key
+}
+
+// customerOf returns the customer of a stored order as JSON, nil for none, and the pseudonym.
+func customerOf(raw []byte) (customer jsontext.Value, key string) {
 	eachField(raw, func(name string, value jsontext.Value) {
 		switch name {
 		case "customer":
-			phone = phoneOf(value)
+			customer = value.Clone()
 		case CustomerKeyField:
 			key = keyOf(value)
 		}
 	})
-	return phone, key
+	return customer, key
 }
 
 // SamePhone is true when two texts are one phone; false for texts without a digit.

@@ -18,11 +18,7 @@ import (
 func (h *harness) fingerprint() string {
 	h.t.Helper()
 	sum := sha256.New()
-	all, err := registry.All()
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, d := range all {
+	for _, d := range registry.All() {
 		stream := d.Name
 		if d.Kind == registry.KeyKind || d.Kind == registry.TotalsKind {
 			continue // computed from the rest

@@ -28,10 +28,18 @@ const (
 // ErrNotFollowed means that a row is not taken.
 var ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
 
+// delivery is a row that the service has sent by itself.
+type delivery struct {
+	list    *List
+	raw     []byte
+	id      string
+	updated time.Time
+}
+
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
 // moves no checkpoint: what was not sent, or was lost, the walks bring. The location may be
 // one that /me did not list yet.
-func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
+func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err error) {
 	if st.Off() || st.Source.Business() == "" {
 		return 0, ErrNotFollowed
 	}
@@ -39,16 +47,19 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 		ID        string `json:"id"`
 		UpdatedAt string `json:"updated_at"`
 	}
-	if mapping.Unmarshal(raw, &row) == nil && st.LeavesOut(raw) { // what is not JSON goes to quarantine
+	if mapping.Unmarshal(raw, &row) == nil && st.Source.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
-	var what Delivered
+	d := delivery{st, raw, row.ID, mapping.Instant(row.UpdatedAt)}
 	var receipt *sinks.Receipt
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
-	err := st.delivering.Run(ctx, func(ctx context.Context) (err error) {
-		what, receipt, err = st.queueDelivered(ctx, row.ID, mapping.Instant(row.UpdatedAt), raw)
+	err = st.delivering.Run(ctx, func(ctx context.Context) (err error) {
+		what, receipt, err = d.queue(ctx)
+		if err == nil && receipt == nil { // what is held may be on its way
+			receipt, _ = st.Source.Commits.Last(st.Source.Name)
+		}
 		return err
 	})
 	if err != nil || receipt == nil {
@@ -60,13 +71,11 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (Delivered, error) {
 	return what, nil
 }
 
-// queueDelivered hands a row to the sink, unless what is held is as new. The receipt tells
-// when what is held is durable, as the last that the source has queued is; nil: it is.
-func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time, raw []byte) (Delivered, *sinks.Receipt, error) {
-	what, held, err := st.holds(ctx, id, updated, st.Forgotten.Order(raw))
-	if err != nil || held {
-		last, _ := st.Source.Commits.Last(st.Source.Name)
-		return what, last, err
+// queue hands the row to the sink, unless what is held is as new; the receipt is nil then.
+func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) {
+	st := d.list
+	if what, err := d.held(ctx); err != nil || what != DeliveredStored {
+		return what, nil, err
 	}
 	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
@@ -75,11 +84,10 @@ func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time
 	defer stored()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(d.raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
-		last, _ := st.Source.Commits.Last(st.Source.Name)
-		return DeliveredSame, last, nil
+		return DeliveredSame, nil, nil
 	}
 	receipt, err := st.Writer.Write(ctx, in)
 	if err != nil {
@@ -92,32 +100,29 @@ func (st *List) queueDelivered(ctx context.Context, id string, updated time.Time
 	return DeliveredStored, receipt, nil
 }
 
-// holds is true when a newer state of a row is stored, or just this one. What was written
-// since the start of the last incremental walk is remembered; the warehouse is asked about
-// anything else.
-func (st *List) holds(ctx context.Context, id string, updated time.Time, raw []byte) (what Delivered, held bool, err error) {
-	if id == "" || updated.IsZero() {
-		return 0, false, nil // it goes to quarantine
+// held returns what became of the row when a newer state of it is stored, or just this one, and
+// DeliveredStored else. The warehouse is queried about a row that is not remembered.
+func (d delivery) held(ctx context.Context) (Delivered, error) {
+	st := d.list
+	if d.id == "" || d.updated.IsZero() {
+		return DeliveredStored, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(id); known {
-		return DeliveredOlder, stamp.After(updated), nil // one that is the same is found when it is written
+	if stamp, known := st.Writer.Remembers(d.id); known && stamp.After(d.updated) {
+		return DeliveredOlder, nil
+	} else if known {
+		return DeliveredStored, nil // one that is the same is found when it is written
 	}
-	if p := st.state.read(); p.caughtUp && p.floor().Before(updated) && !st.Writer.ForgetsRows() {
-		return 0, false, nil // all that was written of rows that changed then is remembered
-	}
-	rows, err := st.Source.Sink.Rows(ctx, st.Def.Name, st.Source.Business(), []string{id})
+	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{d.id})
 	if err != nil {
-		return 0, false, fmt.Errorf("read the stored row: %w", err)
+		return 0, fmt.Errorf("read the stored row: %w", err)
 	}
-	for _, r := range rows {
-		var text string
-		switch {
-		case r.Removed:
-		case bytes.Equal(r.Raw, raw):
-			return DeliveredSame, true, nil
-		case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated):
-			return DeliveredOlder, true, nil
-		}
+	r, text := rows[d.id], ""
+	switch {
+	case r == nil, r.Removed:
+	case bytes.Equal(r.Raw, st.Forgotten.Order(d.raw)):
+		return DeliveredSame, nil
+	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(d.updated):
+		return DeliveredOlder, nil
 	}
-	return 0, false, nil
+	return DeliveredStored, nil
 }

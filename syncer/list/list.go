@@ -24,10 +24,9 @@ type List struct {
 	// before anything is asked.
 	Forgotten *personal.Forgotten
 
-	state  state
-	handed handed      // live rows on their way to the warehouse
-	pace   stream.Pace // of the long walk under way
-	ahead  atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
+	state state
+	pace  stream.Pace // of the long walk under way
+	ahead atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
 
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
@@ -41,7 +40,7 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 		delivering: stream.NewSlot(), starting: stream.NewSlot(), owing: stream.NewSlot(),
 	}
 	for _, kind := range def.Walks() {
-		st.state.moved(st.fresh(kind))
+		st.state.moved(fresh(o, def, kind))
 	}
 	st.Kind = st
 	long := func(ctx context.Context) error { // in the lowest lane (DESIGN R7)
@@ -58,16 +57,14 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 }
 
 // fresh is the checkpoint of a walk that has not begun.
-func (st *List) fresh(kind string) checkpoint {
-	return checkpoint{Checkpoint: sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, Business: st.Source.Business()}}
+func fresh(s *stream.Source, def *registry.Definition, kind string) checkpoint {
+	return checkpoint{Checkpoint: sinks.Checkpoint{Source: s.Name, Stream: def.Name, Walk: kind, Business: s.Business()}}
 }
 
 // Restore takes over what the sink has stored about the list.
 func (st *List) Restore(stored sinks.State) {
 	st.RestoreStream(stored)
-	if err := st.state.restore(st.Def, stored.Checkpoints); err != nil { // NoteKey finds others, and a resync is owed
-		st.Source.Log.Warn("the stored locations are not readable, all is walked again", "stream", st.Def.Name, "err", err)
-	}
+	st.state.restore(st.Def, stored.Checkpoints)
 }
 
 // Filled reports whether the backfill has reached its end.
@@ -91,9 +88,7 @@ func (st *List) Well() (state, detail string) {
 }
 
 // Fill runs the backfill to its end, and a full resync that is owed or under way.
-func (st *List) Fill(ctx context.Context) error {
-	return st.fill(ctx, st.Resyncing, consent{})
-}
+func (st *List) Fill(ctx context.Context) error { return st.fill(ctx, st.Resyncing, consent{}) }
 
 // fill runs the backfill to its end, and a full resync if one is due then.
 func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) error {
@@ -105,24 +100,24 @@ func (st *List) fill(ctx context.Context, due func() bool, confirmed consent) er
 
 // Pass are the walks of a pass. A sweep that its guard holds is the error of a full one.
 func (st *List) Pass(full, confirmed bool) []stream.Step {
-	long := stream.Step{Guard: st.Filler, Run: st.Fill, Moved: func() uint64 {
+	due, confirmation := st.Resyncing, consent{}
+	if full {
+		due, confirmation = func() bool { return true }, consent{given: confirmed, held: st.Held()}
+	}
+	long := stream.Step{Guard: st.Filler, Run: func(ctx context.Context) error {
+		err := st.fill(ctx, due, confirmation)
+		if held := st.Held(); err == nil && full && held != nil {
+			return held
+		}
+		return err
+	}, Moved: func() uint64 {
 		p := st.state.read()
 		return p.back.Pages + p.full.Pages
 	}}
-	if !full {
-		return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
+	if full {
+		return []stream.Step{long}
 	}
-	confirmation := consent{given: confirmed, held: st.Held()}
-	long.Run = func(ctx context.Context) error {
-		if err := st.fill(ctx, func() bool { return true }, confirmation); err != nil {
-			return err
-		}
-		if held := st.Held(); held != nil {
-			return held
-		}
-		return nil
-	}
-	return []stream.Step{long}
+	return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 }
 
 // store writes what fill puts into an intake, and waits until it is durable. No request is

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
-	"github.com/larder-sync/larder/syncer/mapping"
 )
 
 // debt is the full resync that the list owes, and the locations that its rows are of. It has a
@@ -115,12 +114,3 @@ func (st *List) Followed(location string) bool {
 
 // Resyncing reports whether a full resync is under way or owed.
 func (st *List) Resyncing() bool { return st.state.read().resyncing() }
-
-// LeavesOut reports whether a row is of a location that the configuration leaves out.
-func (st *List) LeavesOut(raw []byte) bool {
-	var row struct {
-		LocationID string `json:"location_id"`
-	}
-	configured := st.Source.OnlyLocations
-	return len(configured) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(configured, row.LocationID)
-}

@@ -16,19 +16,17 @@ var final = []string{"rejected", "cancelled", "completed"}
 // be scheduled 12 hours ahead, and a day has a closing time.
 const openFor = 48 * time.Hour
 
-// refetched is what a [List.refetchOpen] did.
-type refetched struct {
-	skippedAt, at time.Time
-	orders        int
-}
-
 // refetchOpen fetches every stored order of the last days that is not final by its id, when a
 // walk meets a page full of orders of one instant: others of that instant cannot be listed. It
 // does so once for an instant, before the walk gets past it, so that a failure loses nothing. An
 // order that the service does not show stays as it is.
-func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
-	if !skippedAt.After(st.state.read().refetched.skippedAt) {
+func (w *walk) refetchOpen(ctx context.Context, skippedAt time.Time) error {
+	st := w.list
+	if !skippedAt.After(st.state.read().passed) {
 		return nil
+	}
+	if err := w.window.wait(ctx, 0); err != nil { // what was listed is not asked for again
+		return err
 	}
 	q, asked := st.Rows(), 0
 	q.NotStatus, q.CreatedFrom, q.Limit = final, skippedAt.Add(-openFor), AskFirst
@@ -36,19 +34,18 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read the orders that are not final: %w", err)
 		}
-		var answers []*answer
+		var ids []string
 		for _, r := range rows {
-			a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
-			if err != nil {
-				return err
-			}
-			a.at = st.Source.Moment().UTC() // as walks and deliveries of them do
-			answers = append(answers, a)
+			ids = append(ids, r.ID)
 		}
-		err := st.store(ctx, func(in *write.Intake) {
+		answers, err := st.askForAll(ctx, st.Source.Lanes.Fresh, ids)
+		if err != nil {
+			return err
+		}
+		err = st.store(ctx, func(in *write.Intake) {
 			in.All = true
 			for _, a := range answers {
-				st.take(in, a)
+				a.into(in, st)
 			}
 		})
 		if err != nil {
@@ -58,7 +55,6 @@ func (st *List) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 	}
 	st.Source.Log.Warn("more orders changed at one instant than the service lists: those of the last two days that are stored and not final were asked for one by one; "+
 		"one that was never stored is missing until it changes", "stream", st.Def.Name, "changed_at", skippedAt, "asked", asked)
-	done := refetched{skippedAt: skippedAt, at: st.Source.ServiceNow(), orders: asked}
-	st.state.change(func(p *position) { p.refetched = done })
+	st.state.change(func(p *position) { p.passed = skippedAt })
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -37,43 +38,35 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
-		if err := st.walkAll(ctx); err != nil {
-			return err
-		}
-		return st.sweep(ctx, confirmed)
-	})
-}
-
-// walkAll walks everything again, until none is owed when it has come to the end.
-func (st *List) walkAll(ctx context.Context) error {
-	for {
-		if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
-			if err := st.beginResync(ctx); err != nil {
+		for again := true; again; again = st.state.read().indebted() {
+			if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
+				if err := st.beginResync(ctx); err != nil {
+					return err
+				}
+			}
+			rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
+			if err != nil {
+				return fmt.Errorf("count live rows: %w", err)
+			}
+			st.state.change(func(p *position) { p.mirrored = rows })
+			if cp := st.state.read().full; !cp.phase.Walked {
+				err = st.follow(ctx, cp)
+			}
+			if errors.Is(err, errOvertaken) {
+				continue
+			}
+			if err == nil { // what changed behind the walk's cursor, stamped in the past
+				err = st.Guard.Run(ctx, st.CatchUp)
+			}
+			if err == nil { // the sweep goes by what the key may use now: what it may use no more is not gone
+				err = st.Source.Refresh(ctx)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		rows, err := st.Source.Sink.CountLive(ctx, st.Rows())
-		if err != nil {
-			return fmt.Errorf("count live rows: %w", err)
-		}
-		st.state.change(func(p *position) { p.mirrored = rows })
-		if err := st.walkAgain(ctx); errors.Is(err, errOvertaken) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		// What changed behind the walk's cursor, stamped in the past.
-		if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
-			return err
-		}
-		// The sweep goes by what the key may use now: what it may use no more is not gone.
-		if err := st.Source.Refresh(ctx); err != nil {
-			return err
-		}
-		if !st.state.read().indebted() {
-			return nil
-		}
-	}
+		return sweepOf(st).do(ctx, confirmed)
+	})
 }
 
 // beginResync stores the begin of a full resync, in the place of one that is under way. A sweep
@@ -81,11 +74,9 @@ func (st *List) walkAll(ctx context.Context) error {
 // sink has taken that: who stops waiting then leaves it to the next turn.
 func (st *List) beginResync(ctx context.Context) error {
 	st.Source.Log.Info("full resync begins", "stream", st.Def.Name)
-	st.Begins(sinks.WalkFull)
-	now := st.Source.ServiceNow().UTC()
-	cp := st.fresh(sinks.WalkFull)
+	began, now, p := time.Now(), st.Source.ServiceNow().UTC(), st.state.read()
+	cp := fresh(st.Source, st.Def, sinks.WalkFull)
 	cp.Since, cp.FirstVersion, cp.StartedAt, cp.UpdatedAt = st.Def.BackfillSince, st.Source.Versions.Take(1), now, now
-	p := st.state.read()
 	cp.phase = phase{Held: st.Held(), Brought: !p.indebted() && !p.awaits()}
 	c := st.Source.Commit(st.Def.Name)
 	stored := cp.encoded()
@@ -95,24 +86,11 @@ func (st *List) beginResync(ctx context.Context) error {
 		return err
 	}
 	st.state.moved(cp)
+	st.state.change(func(p *position) { p.began = began })
 	if err := receipt.Wait(ctx); err != nil {
 		return fmt.Errorf("wait for the warehouse: %w", err)
 	}
 	return nil
-}
-
-// walkAgain runs the walk of a full resync to its end, from where its checkpoint
-// stands.
-func (st *List) walkAgain(ctx context.Context) error {
-	for {
-		cp := st.state.read().full
-		if cp.Done || cp.phase.Name == phaseWalked {
-			return nil
-		}
-		if err := st.follow(ctx, cp); err != nil {
-			return err
-		}
-	}
 }
 
 // LastResync is the first version of the last full resync that has come to its end, 0 for none,

@@ -23,9 +23,9 @@ type position struct {
 	debt             debt
 
 	// Of this process alone.
-	mirrored  uint64    // live rows when the full resync under way went on
-	caughtUp  bool      // an incremental walk has come to its end
-	refetched refetched // what the last [List.refetchOpen] did; zero for none
+	mirrored uint64    // live rows when the full resync under way went on
+	began    time.Time // when the full resync began by our clock; zero when another process began it
+	passed   time.Time // the last instant of which more orders changed than a page has: see [walk.refetchOpen]
 }
 
 // read returns what is stored now.
@@ -35,9 +35,8 @@ func (s *state) read() position {
 	return s.now
 }
 
-// restore takes over what the sink has stored about the list. The error is of locations that
-// are not readable.
-func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (unreadable error) {
+// restore takes over what the sink has stored about the list.
+func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cp := range stored {
@@ -45,14 +44,15 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (un
 		case cp.Stream != def.Name:
 		case cp.Walk == sinks.WalkOwed:
 			d := debt{version: cp.FirstVersion}
-			unreadable = json.Unmarshal([]byte(cp.Position), &d)
+			if json.Unmarshal([]byte(cp.Position), &d) != nil {
+				d = debt{version: cp.FirstVersion} // NoteKey finds other locations, and a resync is owed
+			}
 			s.now.debt = d
 		case slices.Contains(def.Walks(), cp.Walk):
 			*s.now.of(cp.Walk) = decoded(cp)
 		}
 	}
 	s.now.inherit()
-	return unreadable
 }
 
 // moved takes over the checkpoint of a walk under way. The watermark of the incremental walks

@@ -71,19 +71,19 @@ func TestAFullResyncIsOwedUntilALaterLongWalkHasBegun(t *testing.T) {
 func TestRestoringTakesOverTheListsOwnCheckpoints(t *testing.T) {
 	def := &registry.Definition{Name: "products", Kind: registry.ListKind}
 	var s state
-	err := s.restore(def, []sinks.Checkpoint{
-		{Stream: "products", Walk: sinks.WalkFull, Position: `{"phase":"walked"}`, FirstVersion: 9},
+	s.restore(def, []sinks.Checkpoint{
+		{Stream: "products", Walk: sinks.WalkFull, Position: `{"walked":true}`, FirstVersion: 9},
 		{Stream: "ingredients", Walk: sinks.WalkFull, FirstVersion: 1},
 		{Stream: "products", Walk: sinks.WalkSnapshot, FirstVersion: 2},
 		{Stream: "products", Walk: sinks.WalkOwed, Position: `{"locations":["l1"],"gained":true}`, FirstVersion: 7},
 	})
 	p := s.read()
-	if err != nil || p.full.phase.Name != phaseWalked || p.full.FirstVersion != 9 || p.debt.version != 7 || !p.debt.Gained || len(p.debt.Locations) != 1 {
-		t.Errorf("%+v, %v", p, err)
+	if !p.full.phase.Walked || p.full.FirstVersion != 9 || p.debt.version != 7 || !p.debt.Gained || len(p.debt.Locations) != 1 {
+		t.Errorf("%+v", p)
 	}
-	err = s.restore(def, []sinks.Checkpoint{{Stream: "products", Walk: sinks.WalkOwed, Position: "?", FirstVersion: 8}})
-	if d := s.read().debt; err == nil || d.version != 8 || len(d.Locations) > 0 {
-		t.Errorf("unreadable: %+v, %v", d, err)
+	s.restore(def, []sinks.Checkpoint{{Stream: "products", Walk: sinks.WalkOwed, Position: "?", FirstVersion: 8}})
+	if d := s.read().debt; d.version != 8 || len(d.Locations) > 0 {
+		t.Errorf("unreadable: %+v", d)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestAWindowWaitsForItsOldestPage(t *testing.T) {
 	}
 	refused := errors.New("refused")
 	second.Resolve(refused)
-	if err := w.wait(t.Context(), 2); !errors.Is(err, refused) {
+	if err := w.wait(t.Context(), 1); !errors.Is(err, refused) {
 		t.Errorf("a page that was refused: %v", err)
 	}
 }
@@ -114,36 +114,12 @@ func TestAFastWalkMayHaveMorePagesUnderWay(t *testing.T) {
 	if w.limit() != maxWindow {
 		t.Errorf("before the first page %d", w.limit())
 	}
-	w.paged(10 * time.Millisecond)
+	w.pace = 10 * time.Millisecond
 	if w.limit() != 100 {
 		t.Errorf("at 10 ms a page %d", w.limit())
 	}
-	for range 20 {
-		w.paged(time.Minute)
-	}
+	w.pace = time.Minute
 	if w.limit() != minWindow {
 		t.Errorf("at a minute a page %d", w.limit())
-	}
-}
-
-func TestARowOnItsWayIsWaitedFor(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	var h handed
-	if err := h.await(ended, "a"); err != nil {
-		t.Errorf("none is on its way: %v", err)
-	}
-	r := sinks.NewReceipt()
-	h.add([]string{"a"}, r)
-	if err := h.await(ended, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was not waited for: %v", err)
-	}
-	r.Resolve(errors.New("refused"))
-	if err := h.await(t.Context(), "a"); err != nil {
-		t.Errorf("what is refused is not stored, and no error: %v", err)
-	}
-	h.add(nil, sinks.NewReceipt())
-	if len(h.receipts) > 0 {
-		t.Errorf("%d rows that are durable are kept", len(h.receipts))
 	}
 }

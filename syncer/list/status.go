@@ -1,10 +1,6 @@
 package list
 
 import (
-	"fmt"
-	"time"
-
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -20,28 +16,21 @@ func (st *List) Describe(into *status.StreamStatus) {
 	if p.full.Done {
 		into.LastResync = p.full.UpdatedAt
 	}
-	if last := p.refetched; into.Detail == "" && st.Source.ServiceNow().Sub(last.at) < 24*time.Hour {
-		into.Detail = fmt.Sprintf("More orders changed at %s than the service lists of one instant. The %d stored orders that were not final were asked for "+
-			"one by one; an order that was never stored is missing until it changes.", last.skippedAt.Format(time.RFC3339Nano), last.orders)
-	}
 }
 
 // Progress is how far a backfill or full resync is and how long it will take (DESIGN B5), nil
 // when none is under way. A full resync brings the rows that are mirrored. For a backfill, the
 // number of orders is known from the service's own daily totals, which are mirrored early for
 // that. These do not count orders that the service removed (cancelled, deleted), and the walk
-// brings such orders too. So their share of the rows so far is added.
+// brings such orders too, as it brings those of locations that are left out: see [stream.Lanes.Forecast].
 func (st *List) Progress() *status.Progress {
 	if st.Off() {
 		return nil
 	}
 	now, total := st.state.read(), st.Counted()
 	cp := now.back
-	switch {
-	case cp.Done && now.awaits(): // what is mirrored lacks its rows
+	if cp.Done {
 		cp, total = now.full, max(now.mirrored, total)
-	case cp.Done:
-		cp, total = now.full, now.mirrored
 	}
 	if cp.Walk == sinks.WalkFull && !cp.underWay() {
 		return nil
@@ -50,11 +39,7 @@ func (st *List) Progress() *status.Progress {
 		Walk: cp.Walk, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows, AtLeast: cp.phase.AtLeast, TotalRows: total, Reached: cp.Watermark,
 	}
 	if total > 0 {
-		between := cp.Tombstones // rows on the pages that do not count
-		if all := cp.Pages * api.PageLimit; len(st.Source.OnlyLocations) > 0 && all > cp.Rows {
-			between = all - cp.Rows // those of other locations, too
-		}
-		st.Source.Lanes.Forecast(p, between, &st.pace)
+		st.Source.Lanes.Forecast(p, &st.pace)
 	}
 	return p
 }

@@ -31,11 +31,11 @@ type consent struct {
 
 // covers reports whether the confirmation is of what was found since: of the rows that were shown,
 // and of as many more as need none.
-func (c consent) covers(sw *sweep, alive int) bool {
+func (c consent) covers(sw *sweep) bool {
 	switch {
 	case !c.given:
 		return false
-	case alive > 0 && (c.held == nil || c.held.Alive == 0):
+	case sw.alive > 0 && (c.held == nil || c.held.Alive == 0):
 		return false // they have not been told that the service still has them
 	case c.held == nil:
 		return true
@@ -43,12 +43,13 @@ func (c consent) covers(sw *sweep, alive int) bool {
 	return !suspicious(sw.unseen-min(sw.unseen, c.held.Rows), sw.live)
 }
 
-// sweep is one sweep of a stream.
+// sweep is one sweep of a list.
 type sweep struct {
-	stream *List
+	list   *List
 	query  sinks.LiveQuery // the rows that were not seen
 	unseen uint64
 	live   uint64
+	alive  int      // of those that were not seen and are too many to be asked for: how many of a sample the service still has
 	usable []string // locations that rows may be of
 	run    sinks.Run
 
@@ -58,182 +59,44 @@ type sweep struct {
 	missing []string
 }
 
-// Rows are the live rows that the source answers for.
-func (st *List) Rows() sinks.LiveQuery {
-	s := st.Source
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: s.Business()}
-	if st.Def.ByKey {
-		q.Source = s.Name
-	} else {
-		s.Scope(s.Identity(), &q)
-	}
-	return q
-}
-
 func suspicious(unseen, live uint64) bool {
 	return unseen > sweepFew && unseen*sweepShare > live
 }
 
-// hold ends the full resync without burying anything.
-func (sw *sweep) hold(ctx context.Context, alive int) error {
-	held := &status.SweepHeld{Source: sw.stream.Source.Name, Stream: sw.stream.Def.Name, Rows: sw.unseen, Live: sw.live, Alive: alive, At: sw.stream.Source.ServiceNow().UTC()}
-	sw.stream.Source.Log.Error("sweep held", "stream", sw.stream.Def.Name, "unseen", held.Rows, "live", held.Live,
-		"next", held.Confirm())
-	sw.run.Error = held.Error()
-	return sw.end(ctx, held)
-}
-
-// sample asks for some of the rows that were not seen, when they are too many to be
-// asked for one by one, and tells how many of them the service still has: its list
-// may have ended too early.
-func (sw *sweep) sample(ctx context.Context) (alive int, err error) {
-	st := sw.stream
-	if sw.unseen <= AskFirst || st.Def.One == nil {
-		return 0, nil
-	}
-	q := sw.query
-	q.Limit = sweepChunk
-	rows, err := st.Source.Sink.Live(ctx, q)
-	if err != nil {
-		return 0, fmt.Errorf("read what the full resync did not see: %w", err)
-	}
-	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
-	for i := range min(SampleSize, len(rows)) {
-		id := rows[i*len(rows)/min(SampleSize, len(rows))].ID
-		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, id)
-		sw.run.Requests++
-		st.Writer.Count(write.Counts{Requests: 1})
-		if err != nil {
-			return 0, err
-		}
-		if a.reason == "" { // whether or not it is understood
-			alive++
-		}
-	}
-	return alive, nil
-}
-
-// reason is why a row that was not seen is removed.
-func (sw *sweep) reason(r sinks.LiveRow) string {
-	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
-		return write.ReasonNoAccess
-	}
-	return write.ReasonGone
-}
-
-// chunk removes some of the rows that the resync has not seen.
-func (sw *sweep) chunk(ctx context.Context, rows []sinks.LiveRow, ask bool) error {
-	st := sw.stream
-	answers := map[string]*answer{} // of the rows that are asked for
-	for _, r := range rows {
-		if !ask || sw.seen[r.ID] || sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0 {
-			continue
-		}
-		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, r.ID)
-		if err != nil {
-			return err
-		}
-		answers[r.ID] = a
-	}
-	return st.store(ctx, func(in *write.Intake) {
-		in.Rewrite = true
-		for _, r := range rows {
-			sw.decide(in, r, answers[r.ID])
-		}
-		sw.run.Requests += in.Counts.Requests
-		sw.run.Tombs += in.Counts.Tombstones
-		sw.run.Rows += in.Counts.Upserts
-	})
-}
-
-// decide removes one row, or brings it up to date when the service still has it. A
-// row that came and could not be understood was seen, and stays. The answer is nil when
-// the row was not asked for.
-func (sw *sweep) decide(in *write.Intake, r sinks.LiveRow, a *answer) {
-	st := sw.stream
-	if sw.seen[r.ID] {
-		return
-	}
-	reason := sw.reason(r)
-	if a != nil {
-		st.take(in, a)
-		if a.reason == "" {
-			return
-		}
-		if a.reason != write.ReasonGone { // of a row of a lost location, 404 does not say why
-			reason = a.reason
-		}
-	}
-	if st.Writer.MaybeQuarantined(r.ID) {
-		in.Release(r.ID)
-	}
-	// Below every row that the resync or anything since brought, whatever the order
-	// in which they become visible: only rows that were there before it are removed.
-	in.Remove(r.ID, reason, sw.query.Below, st.Source.ServiceNow().UTC())
-}
-
-// end closes the full resync.
-func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
-	st := sw.stream
-	sw.run.FinishedAt = time.Now()
-	cp := st.state.read().full
-	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
-	done := cp // with what is said of its counts
-	cp.phase = phase{}
-	if held != nil {
-		cp.phase = phase{Name: phaseHeld, Held: held}
-	}
-	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
-		return err
-	}
-	st.state.moved(cp)
-	began := st.LogDone("full resync done", done.Checkpoint, append(done.figures(), "removed", sw.run.Tombs, "held", held != nil)...)
-	st.NoteWholeWalk(began)
-	return nil
-}
-
-// sweep removes what a complete full resync has not seen, unless that is so much
-// that a person has to look (DESIGN R6).
-func (st *List) sweep(ctx context.Context, confirmed consent) error {
-	cp, sink := st.state.read().full, st.Source.Sink
-	if !cp.underWay() || cp.FirstVersion == 0 {
-		return errors.New("sweep without a full resync") // it would take every row for gone
-	}
+// sweepOf prepares the sweep of the full resync under way.
+func sweepOf(st *List) *sweep {
 	sw := &sweep{
-		stream: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
+		list: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
 		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	sw.query.Below = cp.FirstVersion
+	sw.query.Below, sw.query.Limit = st.state.read().full.FirstVersion, sweepChunk
 	if st.Def.ByKey { // only what the key may not see any more is removed
 		sw.query.Except = sw.usable
 	}
-	if err := sw.readEntries(ctx); err != nil {
+	return sw
+}
+
+// do removes what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (sw *sweep) do(ctx context.Context, confirmed consent) error {
+	st := sw.list
+	if !st.state.read().full.phase.Walked || sw.query.Below == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
+	if err := sw.examine(ctx); err != nil {
 		return err
 	}
-	var err error
-	if sw.unseen, err = sink.CountLive(ctx, sw.query); err != nil {
-		return fmt.Errorf("count what the full resync did not see: %w", err)
+	if (sw.alive > 0 || suspicious(sw.unseen, sw.live)) && !confirmed.covers(sw) {
+		held := &status.SweepHeld{Source: st.Source.Name, Stream: st.Def.Name, Rows: sw.unseen, Live: sw.live, Alive: sw.alive, At: st.Source.ServiceNow().UTC()}
+		st.Source.Log.Error("sweep held", "stream", st.Def.Name, "unseen", held.Rows, "live", held.Live, "next", held.Confirm())
+		sw.run.Error = held.Error()
+		return sw.end(ctx, held)
 	}
-	if sw.live, err = sink.CountLive(ctx, st.Rows()); err != nil {
-		return fmt.Errorf("count live rows: %w", err)
-	}
-	alive, err := sw.sample(ctx)
-	if err != nil {
-		return err
-	}
-	if (alive > 0 || suspicious(sw.unseen, sw.live)) && !confirmed.covers(sw, alive) {
-		return sw.hold(ctx, alive)
-	}
-	// In chunks; when they are few, the service is asked for each of them first.
-	ask := sw.unseen <= AskFirst && st.Def.One != nil
-	q := sw.query
-	q.Limit = sweepChunk
-	for rows, err := range sinks.LivePages(ctx, sink, q) {
+	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, sw.query) {
 		if err != nil {
 			return fmt.Errorf("read what the full resync did not see: %w", err)
 		}
-		if err := sw.chunk(ctx, rows, ask); err != nil {
+		if err := sw.remove(ctx, rows); err != nil {
 			return err
 		}
 	}
@@ -243,10 +106,11 @@ func (st *List) sweep(ctx context.Context, confirmed consent) error {
 	return sw.end(ctx, nil)
 }
 
-// readEntries reads which quarantine entries are open.
-func (sw *sweep) readEntries(ctx context.Context) error {
-	st := sw.stream
-	open, err := st.Source.Sink.Quarantine(ctx, st.Source.Name, st.Def.Name)
+// examine counts what the resync has not seen, and reads which quarantine entries are open. When the
+// rows are too many to be asked for one by one, it asks for some: the list may have ended too early.
+func (sw *sweep) examine(ctx context.Context) error {
+	st, sink := sw.list, sw.list.Source.Sink
+	open, err := sink.Quarantine(ctx, st.Source.Name, st.Def.Name)
 	if err != nil {
 		return fmt.Errorf("read the quarantine of %s: %w", st.Def.Name, err)
 	}
@@ -258,44 +122,139 @@ func (sw *sweep) readEntries(ctx context.Context) error {
 			sw.missing = append(sw.missing, q.Key())
 		}
 	}
-	return nil
+	if sw.unseen, err = sink.CountLive(ctx, sw.query); err != nil {
+		return fmt.Errorf("count what the full resync did not see: %w", err)
+	}
+	if sw.live, err = sink.CountLive(ctx, st.Rows()); err != nil {
+		return fmt.Errorf("count live rows: %w", err)
+	}
+	if sw.unseen <= AskFirst || st.Def.One == nil {
+		return nil
+	}
+	rows, err := sink.Live(ctx, sw.query)
+	if err != nil {
+		return fmt.Errorf("read what the full resync did not see: %w", err)
+	}
+	// Those in quarantine were seen, and are all asked for.
+	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
+	var sample []string
+	for i := range min(SampleSize, len(rows)) {
+		sample = append(sample, rows[i*len(rows)/min(SampleSize, len(rows))].ID)
+	}
+	answers, err := sw.ask(ctx, sample)
+	for _, a := range answers {
+		if a.reason == "" { // whether or not it is understood
+			sw.alive++
+		}
+	}
+	return err
+}
+
+// ask asks for rows one by one.
+func (sw *sweep) ask(ctx context.Context, ids []string) (map[string]*answer, error) {
+	sw.run.Requests += uint64(len(ids))
+	return sw.list.askForAll(ctx, sw.list.Source.Lanes.Backfill, ids)
+}
+
+// reason is why a row that was not seen is removed.
+func (sw *sweep) reason(r sinks.LiveRow) string {
+	if r.Location != "" && !slices.Contains(sw.usable, r.Location) {
+		return write.ReasonNoAccess
+	}
+	return write.ReasonGone
+}
+
+// remove removes some of the rows that the resync has not seen, or brings them up to date when the
+// service still has them. A row that came and could not be understood was seen, and stays. When they
+// are few, the service is asked for each of them first.
+func (sw *sweep) remove(ctx context.Context, rows []sinks.LiveRow) error {
+	st := sw.list
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r sinks.LiveRow) bool { return sw.seen[r.ID] })
+	var first []string
+	for _, r := range rows {
+		lost := sw.reason(r) == write.ReasonNoAccess && len(st.Source.OnlyLocations) > 0
+		if sw.unseen <= AskFirst && st.Def.One != nil && !lost {
+			first = append(first, r.ID)
+		}
+	}
+	answers, err := sw.ask(ctx, first)
+	if err != nil {
+		return err
+	}
+	return sw.store(ctx, func(in *write.Intake) {
+		for _, r := range rows {
+			reason := sw.reason(r)
+			if a := answers[r.ID]; a != nil {
+				a.into(in, st)
+				if a.reason == "" {
+					continue
+				}
+				if a.reason != write.ReasonGone { // of a row of a lost location, 404 does not say why
+					reason = a.reason
+				}
+			}
+			if st.Writer.MaybeQuarantined(r.ID) {
+				in.Release(r.ID)
+			}
+			// Below every row that the resync or anything since brought, whatever the order
+			// in which they become visible: only rows that were there before it are removed.
+			in.Remove(r.ID, reason, sw.query.Below, st.Source.ServiceNow().UTC())
+		}
+	})
 }
 
 // closeEntries closes the quarantine entries of rows that the service has no more:
 // no walk would bring them again. Where the API has a route for them, a few are
 // asked for first, each full resync.
 func (sw *sweep) closeEntries(ctx context.Context) error {
-	st := sw.stream
-	var answers []*answer
-	var gone []string
-	asked := 0
+	var gone, first []string
 	for _, key := range sw.missing {
-		_, nameless := sinks.ContentHash(key)
-		if nameless || st.Def.One == nil { // the list has the row no more as it was
+		if _, nameless := sinks.ContentHash(key); nameless || sw.list.Def.One == nil { // the list has the row no more as it was
 			gone = append(gone, key)
-			continue
+		} else if len(first) < AskFirst {
+			first = append(first, key)
 		}
-		if asked++; asked > AskFirst {
-			continue
-		}
-		a, err := st.askFor(ctx, st.Source.Lanes.Backfill, key)
-		if err != nil {
-			return err
-		}
-		answers = append(answers, a)
 	}
-	return st.store(ctx, func(in *write.Intake) {
-		in.Rewrite = true
+	answers, err := sw.ask(ctx, first)
+	if err != nil {
+		return err
+	}
+	return sw.store(ctx, func(in *write.Intake) {
 		for _, a := range answers {
-			if st.take(in, a); a.reason != "" {
+			if a.into(in, sw.list); a.reason != "" {
 				gone = append(gone, a.id)
 			}
 		}
 		for _, key := range gone {
 			in.Release(key)
 		}
-		sw.run.Requests += in.Counts.Requests
 	})
+}
+
+// store stores what fill puts into an intake.
+func (sw *sweep) store(ctx context.Context, fill func(*write.Intake)) error {
+	return sw.list.store(ctx, func(in *write.Intake) {
+		in.Rewrite = true
+		fill(in)
+		in.Counts.AddTo(&sw.run)
+	})
+}
+
+// end closes the full resync. A sweep that is held has removed nothing.
+func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
+	st := sw.list
+	sw.run.FinishedAt = time.Now()
+	cp := st.state.read().full
+	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
+	atLeast := cp.phase.AtLeast
+	cp.phase = phase{Held: held}
+	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
+		return err
+	}
+	st.state.moved(cp)
+	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", atLeast, "removed", sw.run.Tombs, "held", held != nil)
+	st.NoteWholeWalk(st.state.read().began)
+	return nil
 }
 
 // Confirm asks for one row. It takes the row into the intake, or returns why it is to be
@@ -304,10 +263,9 @@ func (sw *sweep) closeEntries(ctx context.Context) error {
 func (st *List) Confirm(ctx context.Context, lane *api.Client, in *write.Intake, id string) (reason string, raw []byte, err error) {
 	a, err := st.askFor(ctx, lane, id)
 	if err != nil {
-		in.Counts.Requests++
 		return "", nil, err
 	}
-	st.take(in, a)
+	a.into(in, st)
 	return a.reason, a.raw, nil
 }
 
@@ -320,28 +278,41 @@ type answer struct {
 	at      time.Time
 }
 
+// askFor asks for one row, and counts the request.
 func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
 	// The version is taken before it is asked: see [write.VersionClock].
 	a := &answer{id: id, version: st.Source.Versions.Take(1)}
 	raw, date, err := st.Def.One(ctx, lane, id)
+	st.Writer.Count(write.Counts{Requests: 1})
 	switch {
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
 	case len(raw) == 0 && err != nil:
 		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
-	case st.LeavesOut(raw):
+	case st.Source.LeavesOut(raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, st.Source.AnswerTime(date)
+		a.raw, a.at = raw, st.AnsweredAt(date)
 	}
 	return a, nil
 }
 
-// take counts the request, and takes a row that is there into the intake.
-func (st *List) take(in *write.Intake, a *answer) {
-	in.Counts.Requests++
-	if a.reason != "" {
-		return
+// askForAll asks for rows one by one.
+func (st *List) askForAll(ctx context.Context, lane *api.Client, ids []string) (map[string]*answer, error) {
+	answers := map[string]*answer{}
+	for _, id := range ids {
+		a, err := st.askFor(ctx, lane, id)
+		if err != nil {
+			return nil, err
+		}
+		answers[id] = a
 	}
-	in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: st.Def.Polled})
+	return answers, nil
+}
+
+// into takes a row that is there into an intake of its list.
+func (a *answer) into(in *write.Intake, st *List) {
+	if a.reason == "" {
+		in.Row(st.Def.Plan.NewMapper(), st.Forgotten.OrderOf(a.id, a.raw), a.version, a.at, write.RowContext{ID: a.id, Columns: st.Def.Polled})
+	}
 }

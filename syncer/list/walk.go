@@ -22,10 +22,6 @@ type walk struct {
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
-	// begun is when the walk was at the start of its list; zero when another run of it
-	// was.
-	begun time.Time
-
 	cp   checkpoint
 	mark Watermark // of cp
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
@@ -114,17 +110,13 @@ func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.VersionClock] for when its versions are taken.
 func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page, err error) {
-	source := w.list.Source
-	reserved, versions := 0, uint64(0)
-	reserve := func(rows int) { reserved, versions = rows, source.Versions.Take(rows) }
-	before := w.long() || w.list.Def.Pushed != nil
-	if before {
-		reserve(api.PageLimit)
+	source, asked, versions, reserved := w.list.Source, time.Now(), uint64(0), 0
+	if w.long() || w.list.Def.Pushed != nil {
+		versions, reserved = source.Versions.Take(api.PageLimit), api.PageLimit
 	}
-	asked := time.Now()
 	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
-	if !before {
-		reserve(len(p.Rows))
+	if reserved == 0 {
+		versions, reserved = source.Versions.Take(len(p.Rows)), len(p.Rows)
 	}
 	p.took, p.reserved, p.versions = time.Since(asked), reserved, versions
 	return p, err
@@ -134,7 +126,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 // and remembers what was written.
 func (w *walk) take(ctx context.Context, p Page) error {
 	st := w.list
-	w.window.paged(p.took)
+	w.window.pace = p.took
 	if w.long() {
 		st.pace.Page(time.Now())
 	}
@@ -142,14 +134,11 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return errors.Join(errOvertaken, w.window.wait(ctx, 0))
 	}
 	if !p.PassedBy.IsZero() {
-		if err := w.window.wait(ctx, 0); err != nil { // what was listed is not asked for again
-			return err
-		}
-		if err := st.refetchOpen(ctx, p.PassedBy); err != nil {
+		if err := w.refetchOpen(ctx, p.PassedBy); err != nil {
 			return err
 		}
 	}
-	left, err := st.leftOut(ctx, p)
+	left, err := w.leftOut(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -162,12 +151,8 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if in.BadRows() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.wait(ctx, 0)) // whoever reads this finds the rows there
 	}
-	in.Sighted(write.Sighting{})
-	if !p.HasMore {
-		w.releaseUnseen(in)
-	}
 	w.advance(p, in)
-	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
+	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left, true) {
 		in.CountRows()
 		w.publish(false)
 		return nil
@@ -185,41 +170,22 @@ func (w *walk) take(ctx context.Context, p Page) error {
 		return err
 	}
 	w.window.receipts = append(w.window.receipts, receipt)
-	if left.rows != nil {
-		st.handed.add(left.live, receipt)
-	}
 	w.dirty = true
 	in.Remember()
 	w.publish(false)
 	return nil
 }
 
-// releaseUnseen closes the entries of rows without an id that the walk, whose last page is at
-// hand, has not brought again.
-func (w *walk) releaseUnseen(in *write.Intake) {
-	since := w.cp.Since
-	if w.begun.IsZero() {
-		return // it began in another run, which saw its first pages
-	}
-	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
-		return since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since)
-	})
-}
-
 // read maps the rows of a page but those that are left out, and moves the watermark along all
 // of them: else walks would begin ever farther back while only other locations change.
-func (w *walk) read(p Page, left leftOut) *write.Intake {
+func (w *walk) read(p Page, left []bool) *write.Intake {
 	st := w.list
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
 	in.Floor = st.state.read().floor()
-	fetched := p.at
-	if st.Def.Pushed != nil {
-		fetched = p.came // as what is sent has it: it tells which of the two was first
-	}
 	for i, raw := range p.Rows {
-		if left.rows != nil && left.rows[i] {
+		if left != nil && left[i] {
 			w.mark.observe(write.UpdatedAt(raw), p.at)
 			continue
 		}
@@ -227,7 +193,7 @@ func (w *walk) read(p Page, left leftOut) *write.Intake {
 		if i >= p.reserved { // the page is longer than was asked for
 			version = st.Source.Versions.Take(1)
 		}
-		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, fetched, write.RowContext{Columns: st.Def.Polled})
+		t := in.Row(w.mapper, st.Forgotten.Order(raw), version, p.at, write.RowContext{Columns: st.Def.Polled})
 		switch {
 		case !w.counted.IsZero() && !t.UpdatedAt.After(w.counted): // it may be in the checkpoint's counts
 		case t.Tombstone && t.Fresh:
@@ -250,64 +216,33 @@ func (w *walk) advance(p Page, in *write.Intake) {
 		w.mark.answered(p.at, p.took)
 	}
 	cp.Pages++
-	c := in.Counts
-	w.run.Pages++
-	w.run.Requests += c.Requests
-	w.run.Rows += c.Upserts
-	w.run.Unchanged += c.Unchanged
-	w.run.Tombs += c.Tombstones
-	w.run.Quarantined += c.Quarantined
+	in.Counts.AddTo(&w.run)
 	cp.UpdatedAt = p.at
 	cp.Cursor = p.NextCursor
 	if p.HasMore {
 		return
 	}
 	w.mark.done()
-	switch lost := cp.phase.Name == phaseCursorLost; {
-	case w.long() && lost:
-		w.beginAgain()
-		cp.phase.Name = phaseAgain
-	case cp.Walk == sinks.WalkFull:
-		cp.phase.Name = phaseWalked
-	case cp.Walk == sinks.WalkBackfill:
-		cp.Done, cp.phase.Name = true, phaseNone
-	}
+	cp.phase.Walked, cp.Done = cp.Walk == sinks.WalkFull, cp.Walk == sinks.WalkBackfill
 }
 
 // long reports whether the walk brings the whole list.
 func (w *walk) long() bool { return w.cp.Walk != sinks.WalkIncremental }
 
-// restart prepares the walk to go on after a refused cursor (DESIGN R3): from the
-// last durable watermark minus the lookback.
+// restart prepares the walk to go on from begin after a refused cursor (DESIGN R3). A long walk that
+// is at its start again counts anew, and so does one whose rows came in no order: rows that repeat
+// cannot be recognized.
 func (w *walk) restart(begin time.Time) {
 	cp := &w.cp
-	unfiltered := w.long() && cp.Since.IsZero()
-	if cp.phase.Name != phaseAgain {
-		cp.Since = begin
-	}
-	cp.Cursor, w.mark.last, w.begun = "", time.Time{}, time.Now()
-	switch {
-	case !w.long():
-	case cp.Since.Equal(w.list.Def.BackfillSince):
-		w.beginAgain()
-	default:
-		if w.counted = cp.Watermark; w.mark.disordered() { // what comes again is not told apart
-			w.counted, cp.Rows, cp.Tombstones = time.Time{}, 0, 0
-		}
-		cp.phase.AtLeast = true
-		if unfiltered {
-			cp.phase.Name = phaseCursorLost
+	cp.Since, cp.Cursor, w.mark.last = begin, "", time.Time{}
+	if w.long() {
+		w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(w.list.Def.BackfillSince)
+		if !cp.phase.AtLeast || w.mark.disordered() {
+			w.counted, cp.Pages, cp.Rows, cp.Tombstones = time.Time{}, 0, 0, 0
 		}
 	}
 	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
 		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
-}
-
-// beginAgain has a long walk begin at the start of its list: it counts anew.
-func (w *walk) beginAgain() {
-	cp := &w.cp
-	cp.Since, cp.Rows, cp.Tombstones = w.list.Def.BackfillSince, 0, 0
-	cp.phase.AtLeast, w.counted = false, time.Time{}
 }
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
@@ -315,10 +250,7 @@ func (w *walk) beginAgain() {
 func (w *walk) publish(durable bool) {
 	cp := w.cp
 	if !durable {
-		cp.Done = false
-		if cp.phase.Name == phaseWalked {
-			cp.phase.Name = phaseNone
-		}
+		cp.Done, cp.phase.Walked = false, false
 	}
 	w.list.state.moved(cp)
 }

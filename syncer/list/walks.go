@@ -10,18 +10,21 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// initWatermark gives the incremental walks their start, the service's clock now, and
-// waits until it is stored: a backfill that ended before would leave the changes
-// after it to nobody.
+// initWatermark gives the incremental walks their start, and waits until it is stored: a backfill
+// that ended before would leave the changes after it to nobody. It is the service's clock now, or ours
+// where that is behind it: a start that lies ahead would blind the stream until then. Without a Date
+// header the service's clock is not known, and a day makes up for any clock of ours.
 func (st *List) initWatermark(ctx context.Context) error {
 	return st.starting.Run(ctx, func(ctx context.Context) error {
 		cp := st.state.read().incr
 		if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
 			return nil
 		}
-		cp.Business = st.Source.Business()
-		cp.Since = st.firstSince()
-		cp.StartedAt, cp.UpdatedAt = cp.Since.Add(Lookback), time.Now()
+		ours := st.Source.WallClock().UTC()
+		if cp.Since = stream.Earlier(st.Source.ServiceNow().UTC(), ours).Add(-Lookback); !st.Source.ClockKnown() {
+			cp.Since = ours.Add(-blind)
+		}
+		cp.Business, cp.StartedAt, cp.UpdatedAt = st.Source.Business(), cp.Since.Add(Lookback), time.Now()
 		if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), nil); err != nil {
 			return err
 		}
@@ -44,7 +47,7 @@ func (st *List) CatchUp(ctx context.Context) error {
 	})
 }
 
-// blind is how far back a walk begins that would begin ahead of the service's clock.
+// blind is how far back a walk begins that would begin ahead of the service's clock, or does not know it.
 const blind = 24 * time.Hour
 
 // begin has an incremental walk begin where the one before it ended.
@@ -67,18 +70,6 @@ func (st *List) begin(cp *checkpoint) {
 	cp.Pages, cp.Rows, cp.Tombstones = 0, 0, 0
 }
 
-// firstSince is the first updated_since of a new stream: the service's clock, or ours
-// where that is behind it. A start that lies ahead would blind the stream until then.
-// Without a Date header the service's clock is not known, and a day makes up for any
-// clock of ours.
-func (st *List) firstSince() time.Time {
-	ours := st.Source.WallClock().UTC()
-	if !st.Source.ClockKnown() {
-		return ours.Add(-24 * time.Hour)
-	}
-	return stream.Earlier(st.Source.ServiceNow().UTC(), ours).Add(-Lookback)
-}
-
 // backfill runs the backfill to its end, from its checkpoint. Only so many long walks run at
 // once in a process.
 func (st *List) backfill(ctx context.Context) error {
@@ -97,13 +88,11 @@ func (st *List) backfill(ctx context.Context) error {
 		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
 			return err
 		}
-		for !st.Filled() {
-			if err := st.follow(ctx, st.state.read().back); err != nil {
-				return err
-			}
+		if err := st.follow(ctx, st.state.read().back); err != nil {
+			return err
 		}
 		cp := st.state.read().back
-		st.LogDone("backfill done", cp.Checkpoint, cp.figures()...)
+		st.LogDone("backfill done", cp.Checkpoint, "pages", cp.Pages, "at_least", cp.phase.AtLeast)
 		return nil
 	})
 }
@@ -121,7 +110,6 @@ func (st *List) beginBackfill(ctx context.Context) error {
 	}
 	cp.StartedAt, cp.Since = st.Source.ServiceNow().UTC(), st.Def.BackfillSince
 	cp.FirstVersion = st.Source.Versions.Take(1)
-	st.Begins(sinks.WalkBackfill)
 	st.state.moved(cp)
 	return nil
 }
@@ -136,9 +124,6 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		dirty:  cp.Cursor != "",
 	}
 	w.mark.Cp = &w.cp.Checkpoint
-	if cp.Cursor == "" {
-		w.begun = time.Now()
-	}
 	if cp.phase.AtLeast {
 		w.counted = cp.Watermark
 	}
@@ -146,7 +131,6 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		return fmt.Errorf("%s: %w", st.Def.Name, err)
 	}
 	if !w.long() {
-		st.state.change(func(p *position) { p.caughtUp = true })
 		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
 	}
 	return nil
@@ -164,5 +148,5 @@ func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor 
 		return Page{}, err
 	}
 	s.Metrics.Paged(s.Name, st.Def.Name, kind)
-	return Page{Page: p, at: s.AnswerTime(p.Date), came: s.Moment().UTC()}, nil
+	return Page{Page: p, at: st.AnsweredAt(p.Date)}, nil
 }

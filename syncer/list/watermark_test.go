@@ -50,6 +50,7 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 		{"never before its own start", sinks.Checkpoint{Since: moment(100), Watermark: moment(150)}, moment(100)},
 		{"from its start when nothing is durable", sinks.Checkpoint{Since: moment(100)}, moment(100)},
 		{"from its start when pages were out of order", sinks.Checkpoint{Since: moment(100), Watermark: moment(600), Pending: moment(700)}, moment(100)},
+		{"a walk of everything from its start, for rows without a stamp", sinks.Checkpoint{Watermark: moment(600)}, time.Time{}},
 		{"an incremental walk does not trust the watermark it began with", sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(100), Watermark: moment(600)}, moment(100)},
 	} {
 		p := Watermark{Cp: &c.cp}
@@ -93,7 +94,7 @@ func TestNextWalkBeginsBeforeWhatThisOneMayHavePassed(t *testing.T) {
 		"a quiet restaurant":               {started.Add(-time.Hour), started.Add(-time.Hour - Lookback)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Watermark{Cp: &sinks.Checkpoint{StartedAt: started, Watermark: tc.watermark}}
+			p := Watermark{Cp: &sinks.Checkpoint{Since: started.Add(-24 * time.Hour), StartedAt: started, Watermark: tc.watermark}}
 			if got := p.Next(); !got.Equal(tc.want) {
 				t.Errorf("since = %s, want %s", got, tc.want)
 			}

@@ -22,15 +22,7 @@ const (
 type window struct {
 	flush    time.Duration // the sink's flush interval
 	receipts []*sinks.Receipt
-	pace     time.Duration // smoothed time from wanting a page to having it
-}
-
-// paged notes how long a page took, the wait for its turn included.
-func (w *window) paged(took time.Duration) {
-	if w.pace == 0 {
-		w.pace = took
-	}
-	w.pace = (3*w.pace + took) / 4
+	pace     time.Duration // from wanting the last page to having it
 }
 
 // limit is how many pages arrive within a flush at the present pace.
@@ -43,14 +35,7 @@ func (w *window) limit() int {
 
 // wait waits until at most so many pages are not durable.
 func (w *window) wait(ctx context.Context, most int) error {
-	for len(w.receipts) > 0 {
-		if len(w.receipts) <= most {
-			select {
-			case <-w.receipts[0].Done():
-			default:
-				return nil
-			}
-		}
+	for len(w.receipts) > most {
 		if err := w.receipts[0].Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}

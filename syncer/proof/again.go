@@ -40,7 +40,6 @@ func (st *Totals) askAllAgain(ctx context.Context) error {
 		}
 		began, since, whole := st.Source.ServiceNow().UTC(), time.Now(), true
 		run := &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: since}
-		st.Begins(sinks.WalkFull)
 		for _, sp := range spans {
 			err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.askSpanAgain(ctx, sp, run) })
 			if err != nil && !st.closed(sp.Location, err) {
@@ -61,7 +60,7 @@ func (st *Totals) askAllAgain(ctx context.Context) error {
 		if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 			return err
 		}
-		st.LogDone("full resync done", sinks.Checkpoint{Walk: sinks.WalkFull, Rows: run.Rows, Tombstones: run.Tombs}, "requests", run.Requests)
+		st.LogDone("full resync done", sinks.Checkpoint{Rows: run.Rows, Tombstones: run.Tombs, StartedAt: since, UpdatedAt: run.FinishedAt}, "requests", run.Requests)
 		return nil
 	})
 }

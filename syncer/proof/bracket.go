@@ -86,7 +86,7 @@ func (d *Shared) notComparable() error {
 	switch {
 	case d.Orders.Off():
 		off := fmt.Sprintf("the stream %s is off, so there is nothing to compare the service's totals with", registry.Orders)
-		return fmt.Errorf("%w: %w", errIncomparable, &stream.MisfitError{Text: off})
+		return fmt.Errorf("%w: %w", errIncomparable, stream.Misfit(off))
 	case !d.Orders.Complete():
 		return fmt.Errorf("%w: the backfill of %s has not reached its end: let larder run or larder sync finish it", errIncomparable, registry.Orders)
 	}

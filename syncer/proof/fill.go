@@ -173,7 +173,6 @@ func (st *Totals) fillStep(ctx context.Context) error {
 // beginFill prepares a backfill that begins anew: every day is written again, and the rows of
 // all locations together are removed where they are not asked for.
 func (st *Totals) beginFill(ctx context.Context, scope []string) error {
-	st.Begins(sinks.WalkTotals)
 	return st.Guard.Run(ctx, func(ctx context.Context) error {
 		st.written.forgetAll()
 		if slices.Contains(scope, "") {

@@ -190,7 +190,7 @@ func (d *Shared) noTotals() error {
 	if scopes := d.source.Identity().Scopes; st.Configured() && !st.Def.Allowed(scopes) {
 		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", stream.ErrNoScope, strings.Join(st.Def.Scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
 	}
-	return &stream.MisfitError{Text: "none of its streams of totals is on: the configuration must want " + registry.Daily}
+	return stream.Misfit("none of its streams of totals is on: the configuration must want " + registry.Daily)
 }
 
 // wanted is the range of the request.

@@ -11,7 +11,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -90,13 +89,8 @@ type Definition struct {
 	// One asks for a row of a list by its id, with what arrived even when it is not
 	// understood; nil where the API has no route for it.
 	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
-	// Whole asks for a list without a cursor, that of Path.
-	Whole func(ctx context.Context, c *api.Client) (api.Snapshot, error)
 	// Totals asks for the rows of days.
-	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error)
-	// Menu asks for the row of a location, unless it is still of the version etag; an empty
-	// one asks for it whatever it is. The answer is the caller's to release.
-	Menu func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error)
+	Totals func(c *api.Client, ctx context.Context, q api.SalesQuery) (api.SalesReport, error)
 }
 
 // Allowed is true when a key with these scopes may read the stream.
@@ -121,8 +115,9 @@ func (d *Definition) Columns(location string) []string {
 func (d *Definition) Walks() []string { return kinds[d.Kind].walks }
 
 // All are the streams there are, in the order of status. They are shared: nobody changes
-// them.
-var All = sync.OnceValues(func() ([]*Definition, error) {
+// them. It panics on an entry that is wrong, which every test finds: a type of api.md's rows that
+// has no columns, a kind without a job.
+var All = sync.OnceValue(func() []*Definition {
 	var l list
 	add[types.Me](&l, &Definition{Name: Key, Kind: KeyKind, Path: pathKey})
 	add[types.Location](&l, &Definition{
@@ -142,51 +137,33 @@ var All = sync.OnceValues(func() ([]*Definition, error) {
 	})
 	add[types.SalesDay](&l, &Definition{
 		Name: Daily, Kind: TotalsKind, Path: "/sales/daily", Scopes: []string{types.ScopeSales},
-		Totals: salesDaily, ByLocation: true, PerLocation: true,
+		Totals: (*api.Client).SalesDaily, ByLocation: true, PerLocation: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.ProductSales](&l, &Definition{
 		Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
-		Totals: salesProducts, ByLocation: true, LinesMayVanish: true,
+		Totals: (*api.Client).SalesProducts, ByLocation: true, LinesMayVanish: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.OrderableMenu](&l, &Definition{
 		Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
-		Menu: func(ctx context.Context, c *api.Client, location, etag string) (api.MenuAnswer, error) {
-			return c.Menu(ctx, location, etag)
-		},
 	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
 	add[types.OnlineOrder](&l, &Definition{
 		Name: Online, Kind: ListKind, Path: "/orders", OneByOne: true, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders},
 		List: api.OnlineOrders.Page, One: onlineOrder, ByKey: true, BackfillSince: MirrorStart,
 		Polled: []string{"polling"}, Pushed: []string{"webhook"},
 	}, sinks.Column{Name: "via", Kind: sinks.Text})
-	return l.all, l.err
+	return l
 })
-
-// MustAll are all streams, too. It panics on an error, which every test finds: a type of api.md's
-// rows that has no columns, a kind without a job.
-func MustAll() []*Definition {
-	all, err := All()
-	if err != nil {
-		panic(err)
-	}
-	return all
-}
 
 // Names are the names of all streams, in the order of status.
 func Names() (names []string) {
-	for _, d := range MustAll() {
+	for _, d := range All() {
 		names = append(names, d.Name)
 	}
 	return names
 }
 
-type list struct {
-	all []*Definition
-	err error
-}
-
 // kinds are the job that asks for the streams of a kind, and the walks that they make.
-var kinds = map[Kind]struct {
+var kinds = [...]struct {
 	job   schedule.Job
 	walks []string
 }{
@@ -197,55 +174,31 @@ var kinds = map[Kind]struct {
 	TotalsKind:   {schedule.Reconcile, []string{sinks.WalkTotals}},
 }
 
-func add[T any](l *list, d *Definition, columns ...sinks.Column) {
-	if l.err != nil {
-		return
-	}
-	kind, known := kinds[d.Kind]
-	if !known {
-		l.err = fmt.Errorf("stream %s: which job asks for streams of its kind, and which walks they make, is not known (kinds)", d.Name)
-		return
-	}
-	if d.Kind == SnapshotKind && d.ByLocation {
-		l.err = fmt.Errorf("stream %s: a list without a cursor is asked for all locations of the key: ByLocation is of other kinds", d.Name)
-		return
-	}
-	d.Plan, l.err = mapping.Compile[T](d.Name, columns...)
-	d.Job = cmp.Or(d.Job, kind.job)
-	asks[T](d)
-	l.all = append(l.all, d)
-}
+type list []*Definition
 
-// asks says how the rows of a definition's path are asked for, where its entry does not.
-func asks[T any](d *Definition) {
-	d.Routes = []string{"GET " + d.Path}
-	switch {
-	case d.Kind == SnapshotKind:
-		d.Whole = func(ctx context.Context, c *api.Client) (api.Snapshot, error) { return c.Snapshot(ctx, d.Path) }
-	case d.Kind == ListKind && d.List == nil:
+// add adds a definition whose rows are of type T, with what its kind and its path say.
+func add[T any](l *list, d *Definition, columns ...sinks.Column) {
+	plan, err := mapping.Compile[T](d.Name, columns...)
+	if err != nil {
+		panic(err)
+	}
+	d.Plan, d.Job, d.Routes = plan, cmp.Or(d.Job, kinds[d.Kind].job), []string{"GET " + d.Path}
+	if d.Kind == ListKind && d.List == nil {
 		d.List = api.ListAt(d.Path).Page
 	}
 	if d.OneByOne {
 		d.Routes = append(d.Routes, "GET "+d.Path+"/{id}")
-		if d.One == nil {
-			d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-				row, err := api.RowAt[T](ctx, c, d.Path, id)
-				return row.Raw, row.Date, err
-			}
+	}
+	if d.OneByOne && d.One == nil {
+		d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
+			row, err := api.RowAt[T](ctx, c, d.Path, id)
+			return row.Raw, row.Date, err
 		}
 	}
+	*l = append(*l, d)
 }
 
 func onlineOrder(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
 	d, err := c.OnlineOrder(ctx, id)
 	return d.Raw, d.Date, err
-}
-
-func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
-	return c.SalesDaily(ctx, q)
-}
-
-func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
-	q.ByDay = true
-	return c.SalesProducts(ctx, q)
 }

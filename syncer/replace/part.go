@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -37,36 +36,26 @@ func (p parts) idsOf(key string) []string {
 	return p[key].IDs
 }
 
-// position is what a checkpoint stores: a whole list, or menus by location.
-type position struct {
-	part
-	Menus parts `json:"menus,omitempty"`
-}
-
-func (p parts) position() (string, error) {
-	stored := position{part: p[whole]}
-	if _, isList := p[whole]; !isList {
-		stored.Menus = p
-	}
-	text, err := json.Marshal(stored)
+// position is the parts as a checkpoint stores them.
+func (p parts) position() string {
+	text, err := json.Marshal(p)
 	if err != nil {
-		return "", fmt.Errorf("what is stored: %w", err)
+		panic(err) // they hold texts and numbers
 	}
-	return string(text), nil
+	return string(text)
 }
 
 func readPosition(cp sinks.Checkpoint) (parts, error) {
-	var stored position
+	stored := parts{}
 	if cp.Position == "" {
-		return parts{}, nil
+		return stored, nil
 	}
-	if err := json.Unmarshal([]byte(cp.Position), &stored); err != nil {
+	from := json.NewDecoder(strings.NewReader(cp.Position))
+	from.DisallowUnknownFields() // as another version has stored them
+	if err := from.Decode(&stored); err != nil {
 		return parts{}, fmt.Errorf("what is stored of %s: %.100q is not understood: %w", cp.Stream, cp.Position, err)
 	}
-	if cp.Walk == sinks.WalkMenus {
-		return maps.Collect(maps.All(stored.Menus)), nil
-	}
-	return parts{whole: stored.part}, nil
+	return stored, nil
 }
 
 // IDs are the ids of the rows that a checkpoint lists.

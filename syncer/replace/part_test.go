@@ -16,8 +16,8 @@ func TestWhatIsStoredIsReadBack(t *testing.T) {
 		parts          parts
 		ids            []string
 	}{
-		"a list": {sinks.WalkSnapshot, `{"digest":"d","ids":["a","b"]}`, parts{whole: {Digest: "d", IDs: []string{"a", "b"}}}, []string{"a", "b"}},
-		"menus": {sinks.WalkMenus, `{"menus":{"l1":{"etag":"\"1\"","digest":"d","row":7},"l2":{}}}`,
+		"a list": {sinks.WalkSnapshot, `{"":{"digest":"d","ids":["a","b"]}}`, parts{whole: {Digest: "d", IDs: []string{"a", "b"}}}, []string{"a", "b"}},
+		"menus": {sinks.WalkMenus, `{"l1":{"etag":"\"1\"","digest":"d","row":7},"l2":{}}`,
 			parts{"l1": {ETag: `"1"`, Digest: "d", Row: 7}, "l2": {}}, []string{"l1", "l2"}},
 		"no menu": {sinks.WalkMenus, `{}`, parts{}, nil},
 	} {
@@ -26,15 +26,17 @@ func TestWhatIsStoredIsReadBack(t *testing.T) {
 		if diff := cmp.Diff(c.parts, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
 		}
-		if text, err := c.parts.position(); text != c.position || err != nil {
-			t.Errorf("%s is stored as %s, %v", name, text, err)
+		if text := c.parts.position(); text != c.position {
+			t.Errorf("%s is stored as %s", name, text)
 		}
 		if ids, err := IDs(cp); !slices.Equal(ids, c.ids) || err != nil {
 			t.Errorf("%s: ids %q, %v", name, ids, err)
 		}
 	}
-	if got, err := readPosition(sinks.Checkpoint{Walk: sinks.WalkMenus, Position: `[`}); err == nil || got == nil || len(got) > 0 {
-		t.Errorf("what cannot be read: %v, %v", got, err)
+	for _, text := range []string{`[`, `{"menus":{"l1":{"digest":"d"}}}`} {
+		if got, err := readPosition(sinks.Checkpoint{Walk: sinks.WalkMenus, Position: text}); err == nil || got == nil || len(got) > 0 {
+			t.Errorf("%s, which cannot be read: %v, %v", text, got, err)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type Stream struct {
 
 	mu          sync.Mutex // guards what follows
 	stored      parts
-	bringing    map[string]bool // locations that the walk under way asks for
+	bringing    []string        // locations that the walk under way asks for
 	withdrawing map[string]bool // ids of rows that the walk under way removes
 	checked     bool            // the rows of what is stored were looked for
 	doubted     bool            // the next walk writes every row
@@ -42,7 +42,7 @@ func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) b
 		task.Run = nil
 	}
 	st.Tasks = []stream.Task{task}
-	if def.Menu == nil {
+	if def.Kind != registry.MenuKind {
 		st.Ask = st.askList
 	}
 	return st
@@ -90,7 +90,7 @@ func (st *Stream) RewriteNext() {
 func (st *Stream) Has(id string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	has := st.bringing[id]
+	has := slices.Contains(st.bringing, id)
 	for key := range st.stored {
 		has = has || slices.Contains(st.stored.idsOf(key), id)
 	}
@@ -117,7 +117,7 @@ func (st *Stream) Well() (state, detail string) { return status.StateRunning, ""
 // askList asks for the rows of the list, without the locations that the configuration does not
 // name.
 func (st *Stream) askList(ctx context.Context, lane *api.Client) ([][]byte, time.Time, error) {
-	list, err := st.Def.Whole(ctx, lane)
+	list, err := lane.Snapshot(ctx, st.Def.Path)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

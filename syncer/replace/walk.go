@@ -2,7 +2,6 @@ package replace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,52 +42,41 @@ func (st *Stream) ReplaceWith(ctx context.Context, rows [][]byte, at time.Time) 
 
 // walk is one walk under way.
 type walk struct {
-	stream  *Stream
-	started time.Time
-	wanted  []string // the locations asked for
-	now     parts    // what is stored when all that was handed over is durable
-	number  uint64
-	rewrite bool // every row is written
+	stream   *Stream
+	wanted   []string // the locations asked for
+	now      parts    // what is stored when all that was handed over is durable
+	position string   // as it was handed over last
+	number   uint64
+	rewrite  bool // every row is written
 
 	mapper *mapping.Mapper
 	in     *write.Intake // what is handed over next
-	moved  bool          // now differs from the position that was handed over last
-	handed []handed
-
-	total write.Counts // of everything handed over
-	wrote bool         // some of it were rows
-}
-
-// handed is an intake that was handed to the sink, with the receipt to wait on until it is
-// durable.
-type handed struct {
-	in      *write.Intake
-	receipt *sinks.Receipt
+	run    sinks.Run
+	wrote  bool // rows were handed over
+	failed bool // and one of them is not durable: what is brought after it is not stored
 }
 
 // walk makes a walk whose parts bring brings.
 func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, context.Context) error) error {
-	w := &walk{stream: st, started: time.Now(), wanted: wanted, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper()}
+	w := &walk{stream: st, wanted: wanted, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper()}
+	w.run = sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: st.walkKind(), StartedAt: time.Now()}
 	st.mu.Lock()
 	w.now, w.rewrite = maps.Clone(st.stored), st.doubted
 	checked := st.checked && !w.rewrite
 	st.mu.Unlock()
+	w.position = w.now.position()
 	if !checked {
 		if err := w.check(ctx); err != nil {
 			return err
 		}
 	}
 	st.mu.Lock()
-	st.doubted = false
-	st.bringing, st.withdrawing = map[string]bool{}, map[string]bool{}
-	for _, l := range wanted {
-		st.bringing[l] = true
-	}
+	st.doubted, st.bringing, st.withdrawing = false, wanted, map[string]bool{}
 	st.mu.Unlock()
 	complete := false
 	defer func() { // also when it panics
 		if w.rewrite && complete {
-			st.NoteWholeWalk(w.started)
+			st.NoteWholeWalk(w.run.StartedAt)
 		}
 		st.mu.Lock()
 		defer st.mu.Unlock()
@@ -97,7 +85,11 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 		st.checked = st.checked || complete // else what the check has found is not stored
 	}()
 	w.next()
-	err := errors.Join(bring(w, ctx), w.hand(ctx), w.record(ctx), w.await(ctx))
+	err := bring(w, ctx)
+	if !w.failed {
+		err = errors.Join(err, w.hand(ctx, true))
+	}
+	w.in.CountPage() // of what is not stored
 	complete = err == nil
 	return err
 }
@@ -134,10 +126,12 @@ func (w *walk) check(ctx context.Context) error {
 	list := w.now[whole]
 	list.IDs = slices.Clone(list.IDs)
 	for _, r := range rows {
-		if _, known := w.now[r.ID]; st.Ask == nil && !known {
+		if list.IDs = append(list.IDs, r.ID); st.Ask != nil {
+			continue
+		}
+		if _, known := w.now[r.ID]; !known {
 			w.now[r.ID] = part{}
 		}
-		list.IDs = append(list.IDs, r.ID)
 	}
 	if st.Ask != nil {
 		slices.Sort(list.IDs)
@@ -187,7 +181,7 @@ func (w *walk) ask(ctx context.Context, location string) error {
 		etag = ""
 	}
 	// Many locations at once hold up nothing else: whatever is more urgent goes first.
-	a, err := st.Def.Menu(ctx, st.Source.Lanes.Backfill, location, etag)
+	a, err := st.Source.Lanes.Backfill.Menu(ctx, location, etag)
 	w.in.Counts.Requests++
 	if e, _ := errors.AsType[*api.Error](err); api.IsNotFound(err) {
 		w.withdraw(location, write.ReasonGone, st.Source.AnswerTime(e.Date))
@@ -200,15 +194,13 @@ func (w *walk) ask(ctx context.Context, location string) error {
 	defer a.Release()
 	at := st.Source.AnswerTime(a.Date)
 	w.paged()
-	switch {
-	case a.Unchanged && was.confirms(a):
-		w.in.Counts.Unchanged++
-	case a.Unchanged: // of another version than the one that was asked about
-		w.in.Counts.Unchanged++
-		w.know(location, part{Digest: was.Digest, Row: was.Row})
-	default:
+	if !a.Unchanged {
 		w.take(location, [][]byte{a.Raw}, a.ETag, at)
-		return w.hand(ctx)
+		return w.hand(ctx, false)
+	}
+	w.in.Counts.Unchanged++
+	if !was.confirms(a) { // it is of another version than the one that was asked about
+		w.now[location] = part{Digest: was.Digest, Row: was.Row}
 	}
 	return nil
 }
@@ -222,40 +214,37 @@ func (w *walk) paged() {
 // take takes a part in, unless it is the one that is stored.
 func (w *walk) take(key string, rows [][]byte, etag string, at time.Time) {
 	was := w.now[key]
-	is := part{ETag: etag, Digest: digestOf(rows), Row: was.Row, IDs: was.IDs}
+	is := part{ETag: etag, Digest: digestOf(rows), Row: was.Row}
 	if is.Digest == was.Digest && !w.rewrite {
 		w.in.Counts.Unchanged += uint64(len(rows))
-		w.know(key, is)
+		is.IDs = was.IDs
+		w.now[key] = is
 		return
 	}
 	version := w.stream.Source.Versions.Take(len(rows))
-	is.IDs = nil
 	bad := map[string]bool{} // by key in quarantine
 	for _, raw := range rows {
 		row := w.row(key, raw, etag, version, at)
-		if row.Fresh {
-			is.Row = version
-		}
 		if row.Bad {
 			bad[row.Key] = true
 		}
-		if row.ID != "" {
+		if row.ID != "" && key == whole {
 			is.IDs = append(is.IDs, row.ID)
+		}
+		if row.Fresh && key != whole {
+			is.Row = version
 		}
 		version++
 	}
-	slices.Sort(is.IDs)
-	is.IDs = slices.Compact(is.IDs)
-	if key != whole {
-		if is.IDs = nil; len(bad) > 0 {
-			is = part{} // so that it is asked for whole the next time
-		}
-		w.know(key, is)
-		return
+	switch {
+	case key == whole:
+		slices.Sort(is.IDs)
+		is.IDs = slices.Compact(is.IDs)
+		w.replaced(was.IDs, is.IDs, bad, at)
+	case len(bad) > 0:
+		is = part{} // so that it is asked for whole the next time
 	}
-	is.Row = 0
-	w.replaced(was.IDs, is.IDs, bad, at)
-	w.know(key, is)
+	w.now[key] = is
 }
 
 // row maps a row into the commit.
@@ -263,22 +252,14 @@ func (w *walk) row(key string, raw []byte, etag string, version uint64, at time.
 	if key == whole {
 		return w.in.Row(w.mapper, raw, version, at, write.RowContext{})
 	}
-	if other := locationOf(raw); other != "" && other != key {
+	var menu struct {
+		LocationID string `json:"location_id"`
+	}
+	known := mapping.Unmarshal(raw, &menu) == nil // else the mapping says what is wrong
+	if other := menu.LocationID; known && other != "" && other != key {
 		return w.in.Quarantine(key, "location_id", fmt.Sprintf("it is the menu of another location: %.200q", other), "it is the menu of another location", raw, version, at)
 	}
 	return w.in.Row(w.mapper, raw, version, at, write.RowContext{ID: key, Columns: []string{etag}})
-}
-
-// locationOf is the location that a menu names as its own.
-func locationOf(raw []byte) string {
-	var menu struct {
-		LocationID json.RawMessage `json:"location_id"`
-	}
-	var id string
-	if mapping.Unmarshal(raw, &menu) != nil || mapping.Unmarshal(menu.LocationID, &id) != nil {
-		return "" // the mapping says what is wrong
-	}
-	return id
 }
 
 // replaced removes what a list had and has no more, and closes the open entries whose rows are
@@ -299,38 +280,31 @@ func (w *walk) replaced(before, now []string, bad map[string]bool, at time.Time)
 // remove removes a row, unless another source of the restaurant has it. It marks that first,
 // where those look: of two that find a row gone at the same time, one removes it.
 func (w *walk) remove(id, reason string, at time.Time) {
-	st := w.stream
-	version := st.Source.Versions.Take(1)
-	st.mu.Lock()
-	st.withdrawing[id] = true
-	st.mu.Unlock()
-	if !st.elsewhere(id) {
+	version := w.stream.Source.Versions.Take(1)
+	w.mark(id)
+	if !w.stream.elsewhere(id) {
 		w.in.Remove(id, reason, version, at)
 	}
 }
 
-// withdraw removes the menu of a location.
+// mark has the source not have a row any more.
+func (w *walk) mark(id string) {
+	w.stream.mu.Lock()
+	defer w.stream.mu.Unlock()
+	w.stream.withdrawing[id] = true
+}
+
+// withdraw removes the menu of a location, where one is stored.
 func (w *walk) withdraw(location, reason string, at time.Time) {
 	if _, known := w.now[location]; !known {
-		w.stream.mu.Lock()
-		defer w.stream.mu.Unlock()
-		w.stream.withdrawing[location] = true
+		w.mark(location)
 		return
 	}
 	delete(w.now, location)
-	w.moved = true
 	if w.stream.Writer.MaybeQuarantined(location) {
 		w.in.Release(location)
 	}
 	w.remove(location, reason, at)
-}
-
-// know notes what is stored of a part from now on.
-func (w *walk) know(key string, is part) {
-	before, known := w.now[key]
-	if !known || before.ETag != is.ETag || before.Digest != is.Digest || before.Row != is.Row || !slices.Equal(before.IDs, is.IDs) {
-		w.now[key], w.moved = is, true
-	}
 }
 
 // next begins an intake.
@@ -339,58 +313,33 @@ func (w *walk) next() {
 	w.in.All, w.in.Rewrite = true, w.rewrite
 }
 
-// hand hands over what was brought. An intake in which nothing has changed waits for the next
-// one.
-func (w *walk) hand(ctx context.Context) error {
-	if w.in.Empty() && !w.moved {
+// hand stores what was brought, and the last one the run of a walk that has written something. An
+// intake in which nothing has changed waits for the next one.
+func (w *walk) hand(ctx context.Context, last bool) error {
+	st, in, position, rows := w.stream, w.in, w.now.position(), 0
+	w.wrote = w.wrote || !in.Empty()
+	last = last && w.wrote
+	if in.Empty() && position == w.position && !last {
 		return nil
 	}
-	position, err := w.now.position()
-	if err != nil {
-		return err
-	}
-	s, c := w.stream.Source, w.in.Counts
-	w.in.Commit.Checkpoint = &sinks.Checkpoint{
-		Source: s.Name, Stream: w.stream.Def.Name, Walk: w.stream.walkKind(), Business: w.in.Commit.Business, Position: position,
-		Done: true, Pages: c.Pages, Rows: w.rows(), Tombstones: c.Tombstones, StartedAt: w.started, UpdatedAt: s.ServiceNow().UTC(),
-	}
-	w.wrote = w.wrote || !w.in.Empty()
-	return w.give(ctx)
-}
-
-// rows is how many rows are stored.
-func (w *walk) rows() (n uint64) {
 	for key := range w.now {
-		n += uint64(len(w.now.idsOf(key)))
+		rows += len(w.now.idsOf(key))
 	}
-	return n
-}
-
-// give hands over the intake, and begins the next one.
-func (w *walk) give(ctx context.Context) error {
-	w.total.Add(w.in.Counts)
-	r, err := w.stream.Writer.Write(ctx, w.in)
-	if err != nil {
+	in.Commit.Checkpoint = &sinks.Checkpoint{
+		Source: st.Source.Name, Stream: st.Def.Name, Walk: st.walkKind(), Business: in.Commit.Business, Position: position,
+		Done: true, Pages: in.Counts.Pages, Rows: uint64(rows), Tombstones: in.Counts.Tombstones,
+		StartedAt: w.run.StartedAt, UpdatedAt: st.Source.ServiceNow().UTC(),
+	}
+	if in.Counts.AddTo(&w.run); last {
+		w.run.FinishedAt = time.Now()
+		in.Commit.Run = &w.run
+	}
+	w.next()
+	if err := st.Writer.Store(ctx, in); err != nil {
+		w.failed = true
 		return err
 	}
-	w.handed = append(w.handed, handed{w.in, r})
-	w.moved = false
-	w.next()
-	return nil
-}
-
-// await waits until all of it is durable.
-func (w *walk) await(ctx context.Context) error {
-	st := w.stream
-	w.in.CountPage()
-	for _, h := range w.handed {
-		if err := st.Writer.Await(ctx, h.in, h.receipt); err != nil {
-			return err
-		}
-	}
-	if len(w.handed) == 0 {
-		return nil
-	}
+	w.position = position
 	st.Writer.Prune(forever, w.number)
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -400,17 +349,3 @@ func (w *walk) await(ctx context.Context) error {
 
 // forever is later than any updated_at.
 var forever = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-
-// record stores the run of a walk that has written something.
-func (w *walk) record(ctx context.Context) error {
-	if !w.wrote {
-		return nil
-	}
-	c := w.total
-	c.Add(w.in.Counts)
-	w.in.Commit.Run = &sinks.Run{
-		Source: w.stream.Source.Name, Stream: w.stream.Def.Name, Walk: w.stream.walkKind(), StartedAt: w.started, FinishedAt: time.Now(),
-		Requests: c.Requests, Pages: c.Pages, Rows: c.Upserts, Unchanged: c.Unchanged, Tombs: c.Tombstones, Quarantined: c.Quarantined,
-	}
-	return w.give(ctx)
-}

@@ -86,3 +86,10 @@ func (st *Stream) logFailure(ctx context.Context, kind string, t Trouble, err er
 	}
 	st.Source.Log.Log(ctx, level, "a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
 }
+
+// LogDone logs the end of a long walk, with what it received since it began, also in processes
+// before this one.
+func (st *Stream) LogDone(what string, cp sinks.Checkpoint, more ...any) {
+	took := max(0, cp.UpdatedAt.Sub(cp.StartedAt)) // by the service's clock, whose stamps may be in any order
+	st.Source.Log.Info(what, append([]any{"stream", st.Def.Name, "rows", cp.Rows, "tombstones", cp.Tombstones, "took", took.Round(time.Millisecond)}, more...)...)
+}

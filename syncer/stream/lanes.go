@@ -23,17 +23,13 @@ type Lanes struct {
 func (l *Lanes) AwaitDeep(ctx context.Context) error { return l.Key.Await(ctx, budget.Deep, true) }
 
 // Forecast adds to the progress of a walk of a whole list how many pages are still to come, and how
-// long they take. between is how many tombstones and left-out rows came so far among its rows; as many
-// are expected among the rest.
-func (l *Lanes) Forecast(p *status.Progress, between uint64, pace *Pace) {
-	rows := uint64(1) // the page that says it is the last
-	if p.TotalRows > p.Rows {
-		rows = p.TotalRows - p.Rows
+// long they take. The pages to come are expected to hold as many rows that count as those that came.
+func (l *Lanes) Forecast(p *status.Progress, pace *Pace) {
+	left := p.TotalRows - min(p.Rows, p.TotalRows)
+	if p.RequestsLeft = (left + api.PageLimit - 1) / api.PageLimit; p.Rows > 0 {
+		p.RequestsLeft = (left*p.Pages + p.Rows - 1) / p.Rows
 	}
-	if p.Rows > 0 {
-		rows += rows * between / p.Rows
-	}
-	p.RequestsLeft = (rows + api.PageLimit - 1) / api.PageLimit
+	p.RequestsLeft = max(p.RequestsLeft, 1) // the page that says it is the last
 	p.ExpectedLeft = status.Seconds(max(l.Key.Forecast(int(p.RequestsLeft), budget.Backfill, false), pace.Left(p.RequestsLeft)))
 }
 

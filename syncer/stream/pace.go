@@ -12,8 +12,7 @@ import (
 type Pace struct {
 	mu        sync.Mutex
 	last      time.Time
-	intervals []time.Duration // the last few, in a ring
-	next      int
+	intervals []time.Duration // the last few
 }
 
 // paceOver is how many intervals count.
@@ -23,17 +22,11 @@ const paceOver = 15
 func (p *Pace) Page(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer func() { p.last = now }()
-	if p.last.IsZero() {
-		return
+	if !p.last.IsZero() {
+		p.intervals = append(p.intervals, now.Sub(p.last))
+		p.intervals = p.intervals[max(0, len(p.intervals)-paceOver):]
 	}
-	took := now.Sub(p.last)
-	if len(p.intervals) < paceOver {
-		p.intervals = append(p.intervals, took)
-		return
-	}
-	p.intervals[p.next] = took
-	p.next = (p.next + 1) % paceOver
+	p.last = now
 }
 
 // Left is how long so many more pages take at this pace, 0 while it is not known.

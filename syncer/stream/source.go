@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
@@ -109,6 +110,14 @@ func (o *Source) Usable(key Identity) []string {
 	return slices.DeleteFunc(slices.Clone(key.Locations), func(l string) bool {
 		return !slices.Contains(o.OnlyLocations, l)
 	})
+}
+
+// LeavesOut reports whether a row is of a location that the configuration leaves out.
+func (o *Source) LeavesOut(raw []byte) bool {
+	var row struct {
+		LocationID string `json:"location_id"`
+	}
+	return len(o.OnlyLocations) > 0 && mapping.Unmarshal(raw, &row) == nil && row.LocationID != "" && !slices.Contains(o.OnlyLocations, row.LocationID)
 }
 
 // Scope narrows a query to the rows that the source answers for: all of the

@@ -34,8 +34,7 @@ type Stream struct {
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	locations   []string             // asked for; one empty id is all of them together
-	begun       map[string]time.Time // kinds of long walk that this process began
+	locations   []string // asked for; one empty id is all of them together
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
@@ -54,7 +53,7 @@ type Kind interface {
 func NewStream(o *Source, def *registry.Definition) *Stream {
 	st := &Stream{
 		Source: o, Def: def, Guard: NewSlot(), Filler: NewSlot(), state: status.StateStarting,
-		failing: map[string]string{}, begun: map[string]time.Time{},
+		failing: map[string]string{},
 	}
 	st.Writer = write.NewWriter(write.Options{
 		Table: def.Plan.Table(), Committer: o.Commits,
@@ -201,6 +200,27 @@ func (st *Stream) WantedLocations(key Identity) []string {
 		}
 	}
 	return known
+}
+
+// AnsweredAt is when an answer was made, by the service's clock: to the second of its Date header, or as
+// fine as it is known where rows are also sent, as that decides which of the two was first.
+func (st *Stream) AnsweredAt(date time.Time) time.Time {
+	if at := st.Source.AnswerTime(date); st.Def.Pushed == nil {
+		return at
+	}
+	return st.Source.Moment().UTC()
+}
+
+// Rows are the live rows that the source answers for.
+func (st *Stream) Rows() sinks.LiveQuery {
+	s := st.Source
+	q := sinks.LiveQuery{Table: st.Def.Name, Business: s.Business()}
+	if st.Def.ByKey {
+		q.Source = s.Name
+	} else {
+		s.Scope(s.Identity(), &q)
+	}
+	return q
 }
 
 // NoteWholeWalk notes when a walk began that wrote every row anew and came to its end.

@@ -13,7 +13,7 @@ type Task struct {
 	Slot  Slot                    // taken before it runs
 	Jobs  []schedule.Job          // it begins at their turns
 	Early []schedule.Job          // and at these turns while it is owed
-	Owed  func(schedule.Job) bool // true for a backfill that is not done, say; called only where it matters
+	Owed  func(schedule.Job) bool // true for a backfill that is not done, say
 	// Run makes the walk and releases the slot; nil for one that the loop does not begin.
 	Run func(context.Context) error
 }
@@ -42,19 +42,13 @@ func (t Task) BeginsAt(j schedule.Job) bool {
 // FirstTurn is the first turn at which one of the tasks begins, from an instant on; zero when
 // there is none.
 func FirstTurn(tasks []Task, turns *schedule.Turns, from time.Time) (first time.Time) {
-	consider := func(jobs []schedule.Job, owed func(schedule.Job) bool) {
-		for _, j := range jobs {
+	for _, t := range tasks {
+		for _, j := range slices.Concat(t.Jobs, t.Early) {
 			at := turns.From(j, from)
-			if !at.IsZero() && (first.IsZero() || at.Before(first)) && (owed == nil || owed(j)) {
+			if !at.IsZero() && (first.IsZero() || at.Before(first)) && t.BeginsAt(j) {
 				first = at
 			}
 		}
-	}
-	for _, t := range tasks {
-		consider(t.Jobs, nil)
-	}
-	for _, t := range tasks {
-		consider(t.Early, t.Owed)
 	}
 	return first
 }

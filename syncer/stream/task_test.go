@@ -19,7 +19,6 @@ func TestTheFirstTurnOfTasks(t *testing.T) {
 	walk := func(context.Context) error { return nil }
 	owed := func(is bool) func() bool { return func() bool { return is } }
 	recent, hourly := NewSlot().Task(walk, schedule.Incremental), NewSlot().Task(walk, schedule.Reconcile)
-	never := func() bool { t.Error("it is asked whether a walk is owed that would begin no sooner"); return true }
 	for name, c := range map[string]struct {
 		tasks []Task
 		from  time.Duration
@@ -29,7 +28,6 @@ func TestTheFirstTurnOfTasks(t *testing.T) {
 		"the first of several":       {[]Task{hourly, recent}, 0, schedule.Incremental},
 		"later":                      {[]Task{recent}, 90 * time.Second, schedule.Incremental},
 		"owed":                       {[]Task{NewSlot().LongTask(walk, owed(true)), hourly}, 0, schedule.Incremental},
-		"owed, and no sooner":        {[]Task{NewSlot().LongTask(walk, never), recent}, 0, schedule.Incremental},
 		"not owed":                   {[]Task{NewSlot().LongTask(walk, owed(false)), hourly}, 0, schedule.Reconcile},
 		"not owed, its job is off":   {[]Task{NewSlot().LongTask(walk, owed(false))}, 0, -1},
 		"a slot that begins nothing": {[]Task{{Slot: NewSlot()}}, 0, -1},

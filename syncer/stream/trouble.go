@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -53,3 +54,9 @@ func Diagnose(err error) Trouble {
 	}
 	return t
 }
+
+// Misfit is the error of a configuration that wants what the key does not have.
+func Misfit(text string) error { return &exit.Error{Err: errors.New(text), Code: exit.Usage} }
+
+// ErrNoScope is what errors.Is finds when the key lacks the scope for what was asked.
+var ErrNoScope error = &exit.Error{Err: errors.New("the key lacks the scope"), Code: exit.API}

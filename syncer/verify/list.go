@@ -96,7 +96,7 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 		pages++
 		rows, tombstones := 0, 0
 		for _, raw := range p.Rows {
-			if k.list.LeavesOut(raw) {
+			if k.stream.Source.LeavesOut(raw) {
 				continue
 			}
 			a := k.read(raw)
@@ -186,7 +186,7 @@ func (k *listKind) findTombstone(ctx context.Context, s *suspect) (answer, error
 			return answer{}, err
 		}
 		for _, raw := range p.Rows {
-			if a := k.read(raw); a.id == s.id && !k.list.LeavesOut(raw) {
+			if a := k.read(raw); a.id == s.id && !k.stream.Source.LeavesOut(raw) {
 				a.raw = bytes.Clone(raw)
 				return a, nil
 			}

@@ -54,7 +54,7 @@ func (v *verification) progress() *status.Progress {
 	case v.waiting > 0:
 		p.ExpectedLeft = status.Seconds(max(time.Until(v.turns), 0))
 	case p.TotalRows > 0:
-		v.stream.Source.Lanes.Forecast(p, v.tombs, &v.pace)
+		v.stream.Source.Lanes.Forecast(p, &v.pace)
 	}
 	return p
 }

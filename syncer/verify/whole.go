@@ -97,7 +97,7 @@ func (k *menuKind) wanted() []string {
 
 // menuOf asks for the menu of a location; it is no row when the service has none.
 func (k *menuKind) menuOf(ctx context.Context, location string) (answer, error) {
-	m, err := k.stream.Def.Menu(ctx, k.stream.Source.Lanes.Backfill, location, "")
+	m, err := k.stream.Source.Lanes.Backfill.Menu(ctx, location, "")
 	if api.IsNotFound(err) {
 		return answer{}, nil
 	}

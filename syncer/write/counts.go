@@ -1,5 +1,7 @@
 package write
 
+import "github.com/larder-sync/larder/sinks"
+
 // Counts is what was asked for and what became of the rows.
 type Counts struct {
 	Requests, Pages, Upserts, Tombstones, Unchanged, Quarantined uint64
@@ -21,4 +23,14 @@ func (c Counts) Minus(b Counts) Counts {
 		Requests: c.Requests - b.Requests, Pages: c.Pages - b.Pages, Upserts: c.Upserts - b.Upserts,
 		Tombstones: c.Tombstones - b.Tombstones, Unchanged: c.Unchanged - b.Unchanged, Quarantined: c.Quarantined - b.Quarantined,
 	}
+}
+
+// AddTo adds c to the figures of a run.
+func (c Counts) AddTo(run *sinks.Run) {
+	run.Requests += c.Requests
+	run.Pages += c.Pages
+	run.Rows += c.Upserts
+	run.Tombs += c.Tombstones
+	run.Unchanged += c.Unchanged
+	run.Quarantined += c.Quarantined
 }

@@ -33,7 +33,7 @@ type Intake struct {
 	drift    mapping.Seen                 // what the commit reports
 	notes    []note
 	bad      []badRow         // what entered quarantine
-	nameless []nameless       // bad rows without an id
+	nameless []string         // keys of bad rows without an id
 	refused  map[string]entry // what the sink has refused, by its key
 }
 
@@ -173,7 +173,7 @@ func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version 
 	wr := in.writer
 	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
 	if id == "" {
-		in.nameless = append(in.nameless, nameless{row.Key, UpdatedAt(raw)})
+		in.nameless = append(in.nameless, row.Key)
 	}
 	wr.mu.Lock()
 	hash := wr.memory.hash(raw)

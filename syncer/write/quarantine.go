@@ -78,21 +78,12 @@ func (e *entries) close(key string) {
 // A bad row without an id cannot be told from a good one that came in its place. So its
 // entry closes when the row as it was is not there any more: when a whole walk that would
 // bring it has not. A full resync and a list that is replaced as a whole bring
-// everything. An incremental walk brings what has changed since its updated_since, so it
-// tells of rows with a later updated_at. An answer of the totals tells of the days that
-// were asked for.
-
-// nameless is a bad row without an id.
-type nameless struct {
-	key     string
-	updated time.Time // its updated_at; zero when that is missing or cannot be read
-}
+// everything. An answer of the totals tells of the days that were asked for.
 
 // Sighting is where and when a bad row without an id was seen last.
 type Sighting struct {
-	From, To string // the days that were asked for, of totals
-	Location string // of totals: empty for all locations together
-	Updated  time.Time
+	From, To string    // the days that were asked for, of totals
+	Location string    // of totals: empty for all locations together
 	At       time.Time // by this machine's steady clock
 }
 
@@ -113,10 +104,10 @@ func (in *Intake) Sighted(where Sighting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := &w.entries
-	for _, n := range in.nameless {
-		if _, known := e.sightings[n.key]; known || len(e.sightings) < entriesCap {
-			where.Updated, where.At = n.updated, time.Now()
-			e.sightings[n.key] = where
+	for _, key := range in.nameless {
+		if _, known := e.sightings[key]; known || len(e.sightings) < entriesCap {
+			where.At = time.Now()
+			e.sightings[key] = where
 		}
 	}
 }

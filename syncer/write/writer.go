@@ -122,13 +122,6 @@ func (w *Writer) Remembers(id string) (updated time.Time, known bool) {
 	return time.UnixMicro(last.stamp), true
 }
 
-// ForgetsRows is true when more rows were written than are remembered.
-func (w *Writer) ForgetsRows() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.memory.rows) >= memoryCap
-}
-
 // MaybeQuarantined is true when an entry of the row may be open.
 func (w *Writer) MaybeQuarantined(id string) bool {
 	w.mu.Lock()
