@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -227,12 +226,8 @@ func (s *source) Protected(ctx context.Context, what string, f func(context.Cont
 func (y *Syncer) recovered(log *slog.Logger, what string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			stack := debug.Stack()
-			if p, ok := r.(*api.Panic); ok { // of a page that was asked for ahead
-				r, stack = p.Value, p.Stack
-			}
 			y.metrics.panics.Inc()
-			log.Error("panic", "job", what, "panic", r, "stack", string(stack))
+			log.Error("panic", "job", what, "panic", r, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%s: panic: %v", what, r)
 		}
 	}()

@@ -9,16 +9,18 @@ import (
 	"time"
 )
 
-// attempt is one attempt: through the gate, out, and the whole body in.
-func (k *call) attempt(req *http.Request) (*http.Response, error) {
+// RoundTrip is one attempt: through the gate, out, and the whole body in.
+func (k *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	k.attempts++
 	k.Received, k.answer, k.err, k.verdict = Received{}, answer{}, nil, Verdict{Limit: -1, Remaining: -1}
 	asked := time.Now()
-	leave, err := k.enter(req)
-	if err != nil {
-		return nil, err
+	leave := func(Verdict) {}
+	if k.client.gate != nil {
+		var err error
+		if leave, err = k.client.gate.Enter(req.Context(), k.target.route.heavy); err != nil {
+			return nil, &gateError{err}
+		}
 	}
-	countAsk(req.Context())
 	sent := time.Now()
 	resp, err := k.send(req, leave)
 	k.err = err
@@ -27,17 +29,6 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.body), Err: err,
 	})
 	return resp, err
-}
-
-func (k *call) enter(req *http.Request) (func(Verdict), error) {
-	if k.client.gate == nil {
-		return func(Verdict) {}, nil
-	}
-	leave, err := k.client.gate.Enter(req.Context(), k.target.route.heavy)
-	if err != nil {
-		return nil, &gateError{err}
-	}
-	return leave, nil
 }
 
 func (k *call) observe(x Exchange) {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // call is one request of the client through all its attempts: what an attempt needs, and
@@ -53,15 +51,11 @@ func (a *answer) release() { a.hold.release() }
 // caller's to release.
 func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*call, error) {
 	k := &call{client: c, target: t, parse: parse}
-	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
+	req, err := c.request(ctx, t, query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.route.name(), err)
 	}
-	resp, err := c.http.Do(req)
-	if resp != nil && resp.Body != nil {
-		_ = resp.Body.Close() // read and closed inside the attempt
-	}
-	if err != nil {
+	if err := k.do(req); err != nil {
 		k.release()
 		return nil, k.failed(ctx, err)
 	}
@@ -73,7 +67,7 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 }
 
 // request builds the request without its key, which each attempt adds.
-func (c *Client) request(ctx context.Context, t target, query url.Values) (*retryablehttp.Request, error) {
+func (c *Client) request(ctx context.Context, t target, query url.Values) (*http.Request, error) {
 	if t.empty {
 		return nil, errors.New("an empty id names nothing")
 	}
@@ -91,7 +85,7 @@ func (c *Client) request(ctx context.Context, t target, query url.Values) (*retr
 	if t.unless != "" {
 		req.Header.Set("If-None-Match", t.unless)
 	}
-	return retryablehttp.FromRequest(req)
+	return req, nil
 }
 
 // failed is the error of a request that ended without an answer.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 )
 
 // Options configure a [Client]. Zero fields take the defaults named here.
@@ -84,7 +82,6 @@ type Client struct {
 	base  *url.URL
 	opts  Options
 	gate  Gate
-	http  *retryablehttp.Client
 	proto *atomic.Int32 // major version of HTTP of the last answer, 0 before
 
 	tenant *tenant // of opts.Memory
@@ -101,9 +98,7 @@ func New(opts Options) (*Client, error) {
 		return nil, errors.New("api client: no key given")
 	}
 	opts = opts.withDefaults()
-	c := &Client{base: base, opts: opts, proto: new(atomic.Int32), tenant: opts.Memory.tenant()}
-	c.http = c.retrying()
-	return c, nil
+	return &Client{base: base, opts: opts, proto: new(atomic.Int32), tenant: opts.Memory.tenant()}, nil
 }
 
 // Through is the same client with every attempt passing g.

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // scripted is a page of a script, which hears of its release.
 type scripted struct {
 	Page
 	err  error
-	slow time.Duration
 	done func()
 }
 
@@ -30,16 +26,10 @@ type script struct {
 	pages    map[string]scripted
 	asked    []string
 	released []string
-	slow     time.Duration
 }
 
-func (s *script) ask(ctx context.Context, cursor string) (scripted, error) {
+func (s *script) ask(cursor string) (scripted, error) {
 	s.asked = append(s.asked, cursor)
-	select {
-	case <-time.After(s.slow + s.pages[cursor].slow):
-	case <-ctx.Done():
-		return scripted{}, context.Cause(ctx)
-	}
 	p := s.pages[cursor]
 	if p.err == nil {
 		p.done = func() { s.released = append(s.released, cursor) }
@@ -55,122 +45,46 @@ func rowsTo(next string, rows ...string) scripted {
 	return p
 }
 
-func anyRoom(context.Context) error { return nil }
-
 func TestPagesAreHandedOutInOrderAndReleasedOnce(t *testing.T) {
-	for name, c := range map[string]struct {
-		room func(context.Context) error
-		took time.Duration
-	}{
-		"ahead":               {anyRoom, 4 * time.Second}, // each is asked for while the loop has the one before it
-		"one after the other": {nil, 6 * time.Second},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
-			var rows []string
-			began := time.Now()
-			for p, err := range Follow(t.Context(), "", s.ask, c.room) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Second)
-				if len(s.released) != len(rows) {
-					t.Errorf("%s: page %d is released while the loop has it", name, len(rows))
-				}
-				rows = append(rows, string(p.Rows[0]))
-			}
-			if !slices.Equal(rows, []string{"1", "2", "3"}) || !slices.Equal(s.released, []string{"", "b", "c"}) {
-				t.Errorf("%s: rows %q, released %q", name, rows, s.released)
-			}
-			if took := time.Since(began); took != c.took {
-				t.Errorf("%s: it took %s", name, took)
-			}
-		})
+	s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
+	var rows []string
+	for p, err := range Follow("", s.ask) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.released) != len(rows) || len(s.asked) != len(rows)+1 {
+			t.Errorf("while the loop has page %d, %q are asked for, and %q released", len(rows), s.asked, s.released)
+		}
+		rows = append(rows, string(p.Rows[0]))
+	}
+	if !slices.Equal(rows, []string{"1", "2", "3"}) || !slices.Equal(s.released, []string{"", "b", "c"}) {
+		t.Errorf("rows %q, released %q", rows, s.released)
 	}
 }
 
-func TestWhatWasAskedAheadIsWaitedForAndReleased(t *testing.T) {
-	full := errors.New("no room")
-	for name, c := range map[string]struct {
-		room  error
-		asked int
-	}{"the loop ends": {nil, 2}, "no room": {full, 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
-			var last error
-			for _, err := range Follow(t.Context(), "", s.ask, func(context.Context) error { return c.room }) {
-				last = err
-				time.Sleep(2 * time.Second)
-				break
-			}
-			if !errors.Is(last, c.room) || len(s.asked) != c.asked || len(s.released) != c.asked {
-				t.Errorf("%s: asked %q, released %q: %v", name, s.asked, s.released, last)
-			}
-		})
+func TestNoPageIsAskedForWhenTheLoopHasEnded(t *testing.T) {
+	s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
+	for _, err := range Follow("", s.ask) {
+		if err != nil {
+			t.Error(err)
+		}
+		break
 	}
-}
-
-// A page that is under way when the loop ends is cancelled, not waited for to its end.
-func TestAPageInVainIsCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": {slow: time.Hour}}}
-		began := time.Now()
-		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
-			if err != nil {
-				t.Error(err)
-			}
-			break
-		}
-		if took := time.Since(began); took > time.Minute || len(s.released) != 1 {
-			t.Errorf("it took %s, released %q", took, s.released)
-		}
-	})
+	if len(s.asked) != 1 || len(s.released) != 1 {
+		t.Errorf("asked %q, released %q", s.asked, s.released)
+	}
 }
 
 func TestAPageIsReleasedInAPanic(t *testing.T) {
 	s := &script{pages: map[string]scripted{"": rowsTo("", "1")}}
 	func() {
 		defer func() { _ = recover() }()
-		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
+		for _, err := range Follow("", s.ask) {
 			panic(err)
 		}
 	}()
 	if len(s.released) != 1 {
 		t.Errorf("released %q", s.released)
-	}
-}
-
-// A page that is asked for ahead is asked for in a goroutine of its own, where nobody else can
-// recover from a panic.
-func TestAPanicAheadIsOneOfTheLoop(t *testing.T) {
-	for name, pages := range map[string]int{"while the loop goes on": 2, "after the loop has ended": 1} {
-		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
-		ask := func(ctx context.Context, cursor string) (scripted, error) {
-			if cursor == "b" {
-				panic("a fault in ask")
-			}
-			return s.ask(ctx, cursor)
-		}
-		handed := 0
-		func() {
-			defer func() {
-				p, ok := recover().(*Panic)
-				if !ok || p.Value != "a fault in ask" || !strings.Contains(string(p.Stack), "TestAPanicAheadIsOneOfTheLoop") {
-					t.Errorf("%s: recovered %v", name, p)
-				}
-			}()
-			for _, err := range Follow(t.Context(), "", ask, anyRoom) {
-				if handed++; err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-				if handed == pages {
-					break
-				}
-			}
-		}()
-		if handed != 1 || len(s.released) != 1 {
-			t.Errorf("%s: %d pages were handed out, released %q", name, handed, s.released)
-		}
 	}
 }
 
@@ -189,18 +103,16 @@ func TestPagesThatLeadNowhereEndAWalk(t *testing.T) {
 		"a circle of three":       {"", map[string]scripted{"": rowsTo("a"), "a": rowsTo("b"), "b": rowsTo("c"), "c": rowsTo("a")}, ErrRepeatedCursor, true, 4},
 		"an error of the service": {"", map[string]scripted{"": rowsTo("b"), "b": {err: context.DeadlineExceeded}}, context.DeadlineExceeded, false, 2},
 	} {
-		for way, room := range map[string]func(context.Context) error{"ahead": anyRoom, "one after the other": nil} {
-			s := &script{pages: c.pages}
-			var last error
-			handed := 0
-			for _, err := range Follow(t.Context(), c.from, s.ask, room) {
-				if last = err; err == nil {
-					handed++
-				}
+		s := &script{pages: c.pages}
+		var last error
+		handed := 0
+		for _, err := range Follow(c.from, s.ask) {
+			if last = err; err == nil {
+				handed++
 			}
-			if !errors.Is(last, c.want) || LeadsNowhere(last) != c.tried || handed != len(s.asked)-1 || len(s.asked) > c.most {
-				t.Errorf("%s, %s: %v behind %d pages of %d asked for", name, way, last, handed, len(s.asked))
-			}
+		}
+		if !errors.Is(last, c.want) || LeadsNowhere(last) != c.tried || handed != len(s.asked)-1 || len(s.asked) > c.most {
+			t.Errorf("%s: %v behind %d pages of %d asked for", name, last, handed, len(s.asked))
 		}
 	}
 }
@@ -217,7 +129,7 @@ func TestPagesWithoutRowsEndNoWalk(t *testing.T) {
 		pages["1000"] = rowsTo("", "last")
 		s := &script{pages: pages}
 		n := 0
-		for _, err := range Follow(t.Context(), "0", s.ask, nil) {
+		for _, err := range Follow("0", s.ask) {
 			if n++; err != nil {
 				t.Fatalf("%s: page %d: %v", name, n, err)
 			}
@@ -230,12 +142,12 @@ func TestPagesWithoutRowsEndNoWalk(t *testing.T) {
 
 func TestAListWithoutEndEndsAWalk(t *testing.T) {
 	asked := 0
-	ask := func(context.Context, string) (Page, error) {
+	ask := func(string) (Page, error) {
 		asked++
 		return Page{NextCursor: fmt.Sprint(asked), HasMore: true}, nil
 	}
 	var last error
-	for _, err := range Follow(t.Context(), "", ask, nil) {
+	for _, err := range Follow("", ask) {
 		last = err
 	}
 	if !errors.Is(last, errEndless) || asked != maxPages {

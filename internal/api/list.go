@@ -88,14 +88,13 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 // Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
 // The error of a page that leads nowhere names the route and which page it was.
 func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
-	ask := func(ctx context.Context, cursor string) (Page, error) {
-		q := q
+	ask := func(cursor string) (Page, error) {
 		q.Cursor = cursor
 		return l.Page(ctx, c, q)
 	}
 	return func(yield func(Page, error) bool) {
 		n := 0
-		for p, err := range Follow(ctx, q.Cursor, ask, nil) {
+		for p, err := range Follow(q.Cursor, ask) {
 			if n++; LeadsNowhere(err) || errors.Is(err, errEndless) { // a request that failed names itself
 				err = fmt.Errorf("%s, page %d: %w", l.route.name(), n, err)
 			}

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
@@ -26,46 +24,39 @@ const (
 // maxRedirects of one attempt; only within the base URL's origin.
 const maxRedirects = 3
 
-// retrying is a client that tries again. Every attempt of a request goes through [attempt],
-// which has the request's [call] in its context.
-func (c *Client) retrying() *retryablehttp.Client {
-	return &retryablehttp.Client{
-		HTTPClient:     &http.Client{Transport: attempt{}, CheckRedirect: c.redirect},
-		RetryMax:       max(c.opts.RetryMax, 0),
-		RequestLogHook: again,
-		CheckRetry:     passes,
-		Backoff:        c.wait,
-		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
+// do sends the request again until it has an answer, an error that the next attempt would meet
+// too, or no attempt left.
+func (k *call) do(req *http.Request) error {
+	hc := http.Client{Transport: k, CheckRedirect: k.client.redirect}
+	for retries := 0; ; retries++ {
+		resp, err := hc.Do(req)
+		if err == nil {
+			_ = resp.Body.Close() // it was read inside the attempt
+		}
+		wait, again := k.retry(err, retries)
+		if !again || retries >= k.client.opts.RetryMax {
+			return err
+		}
+		if !lifecycle.Pause(req.Context(), wait) {
+			return context.Cause(req.Context())
+		}
+		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
 	}
 }
 
-// callKey is a context's key of the call that is made.
-type callKey struct{}
-
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } //nolint:errcheck,forcetypeassert // only get makes requests
-
-// attempt carries the attempts of calls.
-type attempt struct{}
-
-// RoundTrip is one attempt.
-func (attempt) RoundTrip(req *http.Request) (*http.Response, error) {
-	return callOf(req.Context()).attempt(req)
-}
-
-// passes decides whether the attempt that just ended is followed by another.
-func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if err != nil || ctx.Err() != nil {
-		return ctx.Err() == nil && passing(err), nil // the call reports the context's cause
+// retry decides whether the attempt that just ended is followed by another, and when.
+func (k *call) retry(err error, retries int) (wait time.Duration, again bool) {
+	wait = backoff(retries, k.client.opts.Jitter())
+	if err != nil {
+		return wait, passing(err)
 	}
-	k := callOf(ctx)
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests:
-		// The gate has been told and holds the next attempt until it is allowed.
-		return k.client.gate != nil, nil
+	switch k.status {
+	case http.StatusTooManyRequests: // the gate holds the next attempt until it is allowed
+		return 0, k.client.gate != nil
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return k.verdict.RetryAfter <= maxHold, nil
+		return max(wait, k.verdict.RetryAfter), k.verdict.RetryAfter <= maxHold
 	}
-	return false, nil
+	return 0, false
 }
 
 // passing is true of errors that the next attempt may not meet.
@@ -94,25 +85,6 @@ func untrusted(err error) bool {
 	}
 	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
 	return ok
-}
-
-// wait is how long to wait before the next attempt.
-func (c *Client) wait(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
-	wait := backoff(attempt, c.opts.Jitter())
-	switch {
-	case resp == nil:
-		return wait
-	case resp.StatusCode == http.StatusTooManyRequests:
-		return 0 // the gate's to decide
-	}
-	return max(wait, callOf(resp.Request.Context()).verdict.RetryAfter)
-}
-
-// again tells of every attempt but the first.
-func again(_ retryablehttp.Logger, req *http.Request, attempt int) {
-	if k := callOf(req.Context()); attempt > 0 {
-		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
-	}
 }
 
 // backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the

@@ -16,7 +16,7 @@ import (
 
 // walk follows one cursor list from where its checkpoint stands to has_more:
 // false. Each page's rows and the checkpoint behind them travel in one commit, so
-// a crash loses nothing; the next page is asked for while this one is mapped.
+// a crash loses nothing.
 type walk struct {
 	list   *List
 	number uint64 // of the stream, for dedupe
@@ -76,14 +76,9 @@ func (w *walk) follow(ctx context.Context) error {
 	return nil
 }
 
-// pages takes the pages from the checkpoint's cursor on. The next one is asked for while one
-// is taken, as far as the window reaches.
+// pages takes the pages from the checkpoint's cursor on.
 func (w *walk) pages(ctx context.Context) error {
-	since := w.cp.Since
-	ask := func(ctx context.Context, cursor string) (Page, error) { return w.ask(ctx, since, cursor) }
-	// One more page may be asked for while one of this walk has not been handed to the sink.
-	mayAsk := func(ctx context.Context) error { return w.window.wait(ctx, w.window.limit()-2) }
-	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, mayAsk) {
+	for p, err := range api.Follow(w.cp.Cursor, func(cursor string) (Page, error) { return w.ask(ctx, cursor) }) {
 		if err == nil {
 			err = w.take(ctx, p)
 		}
@@ -112,8 +107,12 @@ func (e *StuckError) Error() string {
 
 func (e *StuckError) Unwrap() error { return e.err }
 
-// ask fetches one page. See [write.VersionClock] for when its versions are taken.
-func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page, err error) {
+// ask fetches one page, as soon as the window has a place for it. See [write.VersionClock] for
+// when its versions are taken.
+func (w *walk) ask(ctx context.Context, cursor string) (p Page, err error) {
+	if err := w.window.wait(ctx, w.window.limit()-1); err != nil {
+		return Page{}, err
+	}
 	source := w.list.Source
 	reserved, versions := 0, uint64(0)
 	reserve := func(rows int) { reserved, versions = rows, source.Versions.Take(rows) }
@@ -122,7 +121,7 @@ func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page,
 		reserve(api.PageLimit)
 	}
 	asked := time.Now()
-	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
+	p, err = w.list.Fetch(ctx, w.cp.Walk, w.cp.Since, cursor)
 	if !before {
 		reserve(len(p.Rows))
 	}

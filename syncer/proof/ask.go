@@ -96,11 +96,9 @@ func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error 
 // askTotals asks for a span and reads the days that have changed.
 func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, answer, error) {
 	asked := time.Now()
-	counting, asks := api.Counting(ctx)
-	report, err := st.AskReport(counting, lane, sp)
-	r := answer{SalesReport: report, requests: asks.Take()}
+	report, err := st.AskReport(ctx, lane, sp)
+	r := answer{SalesReport: report, requests: uint64(report.Attempts)}
 	if err != nil {
-		st.Writer.Count(write.Counts{Requests: r.requests})
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)

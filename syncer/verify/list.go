@@ -81,15 +81,13 @@ func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error)
 }
 
 func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) error) (pages int, err error) {
-	// A page is asked for while the one before it is compared.
-	ask := func(ctx context.Context, cursor string) (list.Page, error) {
+	ask := func(cursor string) (list.Page, error) {
 		p, err := k.list.Fetch(ctx, status.WalkVerify, k.stream.Def.BackfillSince, cursor)
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
 	}
-	room := func(context.Context) error { return nil }
 	part, size := map[string]answer{}, 0
-	for p, err := range api.Follow(ctx, "", ask, room) {
+	for p, err := range api.Follow("", ask) {
 		if err != nil {
 			return pages, err
 		}
@@ -177,11 +175,11 @@ func (k *listKind) findTombstone(ctx context.Context, s *suspect) (answer, error
 	if since.IsZero() {
 		return s.last, nil
 	}
-	ask := func(ctx context.Context, cursor string) (list.Page, error) {
+	ask := func(cursor string) (list.Page, error) {
 		return k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 	}
 	pages := 0
-	for p, err := range api.Follow(ctx, "", ask, nil) {
+	for p, err := range api.Follow("", ask) {
 		if err != nil {
 			return answer{}, err
 		}
