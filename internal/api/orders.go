@@ -75,21 +75,10 @@ func parseOnline(body []byte, p *Page) error {
 	return nil
 }
 
-// instantForms are the forms of ISO 8601 in which the service may write an instant. A
-// fraction of a second is read by any of them; without an offset it is UTC.
-var instantForms = []string{
-	time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z07", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
-}
-
 // instant reads an instant, cut to microseconds.
 func instant(text string) (time.Time, bool) {
-	for _, form := range instantForms {
-		if at, err := time.Parse(form, text); err == nil {
-			return micros(at), true
-		}
-	}
-	return time.Time{}, false
+	at, err := types.Instant(text).Time()
+	return micros(at), err == nil
 }
 
 // micros cuts an instant to microseconds, as checkpoints store it: a cursor belongs to the
