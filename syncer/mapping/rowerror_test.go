@@ -162,7 +162,7 @@ func TestManyNames(t *testing.T) {
 		b.WriteString(`"k` + strconv.Itoa(i%50_000) + `":"` + strconv.Itoa(i) + `.00",`)
 	}
 	got, _ := mapped(t, plan[types.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String(), 1))
-	if payments := got["payments"].(values); payments["k7"] != "50007.00" || len(payments) != 50_000+2 {
+	if payments := got["payments"].(values); payments["k7"] != "7.00" || len(payments) != 50_000+2 {
 		t.Errorf("k7 is %v among %d entries", payments["k7"], len(payments))
 	}
 }
