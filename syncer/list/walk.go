@@ -22,10 +22,6 @@ type walk struct {
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
-	// begun is when the walk was at the start of its list; zero when another run of it
-	// was.
-	begun time.Time
-
 	cp   checkpoint
 	mark Watermark // of cp
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
@@ -41,7 +37,7 @@ type walk struct {
 const MaxRefusals = 3
 
 // errTooManyBad stops a walk in front of a page with more bad rows.
-var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
+var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", sinks.MaxOpen)
 
 // errOvertaken stops a full resync that has begun before another became owed.
 var errOvertaken = errors.New("another full resync is owed since this one began")
@@ -161,10 +157,6 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	if in.BadRows() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.wait(ctx, 0)) // whoever reads this finds the rows there
 	}
-	in.Sighted(write.Sighting{})
-	if !p.HasMore {
-		w.releaseUnseen(in)
-	}
 	w.advance(p, in)
 	if in.Empty() && !w.long() && (p.HasMore || !w.dirty) && !slices.Contains(left.rows, true) {
 		in.CountRows()
@@ -191,18 +183,6 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	in.Remember()
 	w.publish(false)
 	return nil
-}
-
-// releaseUnseen closes the entries of rows without an id that the walk, whose last page is at
-// hand, has not brought again.
-func (w *walk) releaseUnseen(in *write.Intake) {
-	since := w.cp.Since
-	if w.begun.IsZero() {
-		return // it began in another run, which saw its first pages
-	}
-	in.ReleaseUnseen(w.begun, func(s write.Sighting) bool {
-		return since.IsZero() || !s.Updated.IsZero() && !s.Updated.Before(since)
-	})
 }
 
 // read maps the rows of a page but those that are left out, and moves the watermark along all
@@ -284,7 +264,7 @@ func (w *walk) restart(begin time.Time) {
 	if cp.phase.Name != phaseAgain {
 		cp.Since = begin
 	}
-	cp.Cursor, w.mark.last, w.begun = "", time.Time{}, time.Now()
+	cp.Cursor, w.mark.last = "", time.Time{}
 	switch {
 	case !w.long():
 	case cp.Since.Equal(w.list.Def.BackfillSince):

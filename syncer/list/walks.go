@@ -136,9 +136,6 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		dirty:  cp.Cursor != "",
 	}
 	w.mark.Cp = &w.cp.Checkpoint
-	if cp.Cursor == "" {
-		w.begun = time.Now()
-	}
 	if cp.phase.AtLeast {
 		w.counted = cp.Watermark
 	}

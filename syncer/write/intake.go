@@ -27,14 +27,13 @@ type Intake struct {
 	// AfterTaken is called when the sink has taken the commit; it may be nil.
 	AfterTaken func()
 
-	writer   *Writer
-	walk     uint64
-	known    func(mapping.DriftItem) bool // reported
-	drift    mapping.Seen                 // what the commit reports
-	notes    []note
-	bad      []badRow         // what entered quarantine
-	nameless []nameless       // bad rows without an id
-	refused  map[string]entry // what the sink has refused, by its key
+	writer  *Writer
+	walk    uint64
+	known   func(mapping.DriftItem) bool // reported
+	drift   mapping.Seen                 // what the commit reports
+	notes   []note
+	bad     []badRow         // what entered quarantine
+	refused map[string]entry // what the sink has refused, by its key
 }
 
 // note is what the writer will remember of a row.
@@ -122,7 +121,7 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	} else {
 		wr.memory.forget(version)
 	}
-	if wr.entries.maybe(id) {
+	if _, open := wr.entries[id]; open {
 		in.Release(id)
 	}
 	return true
@@ -172,19 +171,22 @@ func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id
 func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version uint64, at time.Time) Row {
 	wr := in.writer
 	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
-	if id == "" {
-		in.nameless = append(in.nameless, nameless{row.Key, UpdatedAt(raw)})
-	}
+	now := time.Now()
 	wr.mu.Lock()
 	hash := wr.memory.hash(raw)
-	same := wr.entries.same(row.Key, hash) && !in.Rewrite || wr.memory.newer(id, version)
+	before, open := wr.entries[row.Key]
+	if open {
+		before.seen = now
+		wr.entries[row.Key] = before
+	}
+	same := open && before.hash == hash && !in.Rewrite || wr.memory.newer(id, version)
 	wr.mu.Unlock()
 	if same {
 		in.Counts.Unchanged++
 		return row
 	}
 	row.Fresh = true
-	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw)}})
+	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw), now}})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
 		ID: id, Field: field, Reason: reason, Raw: raw, Version: version, FetchedAt: at,
@@ -282,25 +284,24 @@ func (in *Intake) Remember() {
 		wr.memory.record(n.id, n.w)
 	}
 	for _, key := range in.Commit.Released {
-		if _, open := wr.entries.known[key]; open {
-			wr.pending.closed++
+		if _, open := wr.entries[key]; open {
+			wr.unlogged.closed++
+			delete(wr.entries, key)
 		}
-		wr.entries.close(key)
 	}
 	for _, r := range in.bad {
-		if _, open := wr.entries.known[r.key]; !open && (!wr.entries.beyond || !in.Rewrite) {
-			wr.pending.open(r)
+		if _, open := wr.entries[r.key]; !open {
+			wr.unlogged.open(r)
 		}
-		wr.entries.put(r.key, r.entry)
+		wr.entries[r.key] = r.entry
 	}
 	for key, e := range in.refused { // the flush was faster, and a key may be released above
-		wr.entries.put(key, e)
+		wr.entries[key] = e
 	}
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
 		in.AfterTaken()
 	}
-	wr.tell()
 	in.CountRows()
 }
 
@@ -308,14 +309,13 @@ func (in *Intake) Remember() {
 func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	wr := in.writer
 	wr.mu.Lock()
+	defer wr.mu.Unlock()
 	for _, q := range rows {
 		key := q.Key()
 		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}
-		wr.entries.put(key, in.refused[key])
-		wr.pending.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
+		wr.entries[key] = in.refused[key]
+		wr.unlogged.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
 	}
-	wr.mu.Unlock()
-	wr.tell()
 }
 
 // CountPage counts a page of which nothing is written.

@@ -48,34 +48,3 @@ func TestMemoryKeepsTheNewestFetch(t *testing.T) {
 		t.Errorf("%d rows remembered, the cap is %d", len(d.rows), memoryCap)
 	}
 }
-
-func TestOpenEntriesAreBounded(t *testing.T) {
-	o := newEntries()
-	for i := range entriesCap {
-		o.put(fmt.Sprint(i), entry{hash: 7})
-	}
-	if o.maybe("stranger") {
-		t.Error("a row that never was bad may have an entry")
-	}
-	o.put("one more", entry{hash: 7})
-	if len(o.known) != entriesCap {
-		t.Errorf("%d entries are remembered", len(o.known))
-	}
-	if !o.maybe("one more") || o.same("one more", 7) {
-		t.Error("an entry beyond the bound is taken for known")
-	}
-	o.put("5", entry{hash: 8})
-	if !o.same("5", 8) {
-		t.Error("a known entry is not replaced")
-	}
-	o.close("5")
-	o.put("one more", entry{hash: 7})
-	if !o.same("one more", 7) {
-		t.Error("no room after an entry was closed")
-	}
-	after := newEntries()
-	after.restore(make([]string, entriesCap+1)) // all without an id
-	if !after.maybe("anything") {
-		t.Error("what the sink did not list is forgotten")
-	}
-}
