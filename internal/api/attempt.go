@@ -126,7 +126,6 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		rd.limit = min(rd.limit, maxRefusal)
 	}
 	k.body, k.hold, err = rd.body(resp)
-	k.ReceivedAt = time.Now()
 	media, _, _ := strings.Cut(k.contentType, ";")
 	switch {
 	case err != nil || refused:

@@ -52,7 +52,6 @@ type Page struct {
 	Rows       []Raw
 	NextCursor string // empty: none given
 	HasMore    bool
-	From, To   types.Date // of range mode
 	// PassedBy, of online orders: the page is full of orders that changed at this instant, and
 	// others that did cannot be asked for.
 	PassedBy time.Time
@@ -76,7 +75,7 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	}
 	var page Page
 	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
-		return parsePage(body, &page, l.ranged && q.UpdatedSince.IsZero())
+		return parsePage(body, &page)
 	})
 	if err != nil {
 		return Page{}, err

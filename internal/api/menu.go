@@ -26,7 +26,16 @@ func (a *MenuAnswer) Release() { a.hold.release() }
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
 	t := routeMenu.to(location)
 	t.unless = etag
-	answer, err := c.get(ctx, t, nil, parseObjectWith("location_id", "categories"))
+	answer, err := c.get(ctx, t, nil, func(body []byte) error {
+		var menu struct {
+			LocationID there `json:"location_id"`
+			Categories there `json:"categories"`
+		}
+		if err := parseObject(body, &menu); err != nil || menu.LocationID || menu.Categories {
+			return err
+		}
+		return shapeWrong(0, `it has neither "location_id" nor "categories"`)
+	})
 	if err != nil {
 		return MenuAnswer{}, err
 	}

@@ -65,13 +65,20 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 }
 
 func parseOnline(body []byte, p *Page) error {
-	*p = Page{}
-	if err := (envelope{"data": asRows(&p.Rows, maxRows), "next_updated_since": asText(&p.NextCursor)}).read(body, "data"); err != nil {
+	v := struct {
+		Data rows   `json:"data"`
+		Next string `json:"next_updated_since"`
+	}{Data: rows{body: body, most: maxRows}}
+	if err := parseObject(body, &v); err != nil {
 		return err
 	}
-	if _, ok := instant(p.NextCursor); p.NextCursor != "" && !ok {
+	if v.Data.list == nil {
+		return errNoData
+	}
+	if _, ok := instant(v.Next); v.Next != "" && !ok {
 		return shapeWrong(0, `"next_updated_since" is no instant`)
 	}
+	*p = Page{Rows: v.Data.list, NextCursor: v.Next}
 	return nil
 }
 
@@ -132,7 +139,7 @@ func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[types.Onl
 	if c.opts.Keep == nil {
 		return Document[types.OnlineOrder]{}, errNothingKept
 	}
-	answer, err := c.get(ctx, routeOrder.to(id), nil, parseObject)
+	answer, err := c.get(ctx, routeOrder.to(id), nil, anyObject)
 	if err != nil {
 		return Document[types.OnlineOrder]{}, err
 	}

@@ -98,14 +98,14 @@ func TestEveryRouteOfTheSandbox(t *testing.T) {
 	if err != nil || len(daily.Rows) != 7 {
 		t.Fatalf("%d days, %v", len(daily.Rows), err)
 	}
-	if days := typed[types.SalesDay](t, daily.Rows); days[6].Date != daily.To {
-		t.Errorf("days %v", days)
+	days := typed[types.SalesDay](t, daily.Rows)
+	products, err := c.SalesProducts(ctx, api.SalesQuery{From: days[0].Date, To: days[6].Date, ByDay: true})
+	if err != nil || len(products.Rows) == 0 {
+		t.Errorf("%d product rows, %v", len(products.Rows), err)
 	}
-	products, err := c.SalesProducts(ctx, api.SalesQuery{From: daily.From, To: daily.To, ByDay: true})
-	if err != nil || products.GroupBy != "day" || len(products.Rows) == 0 {
-		t.Errorf("%d product rows by %q, %v", len(products.Rows), products.GroupBy, err)
+	if sold := typed[types.ProductSales](t, products.Rows); sold[0].Date == nil || *sold[0].Date < days[0].Date || *sold[0].Date > days[6].Date {
+		t.Errorf("not by day: %+v", sold[0])
 	}
-	typed[types.ProductSales](t, products.Rows)
 }
 
 // TestOddIDsAreFound asks for single rows whose ids hold every awkward character.

@@ -40,7 +40,7 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var p Page
-		if err := parsePage(body, &p, false); err != nil || len(p.Rows) != 200 {
+		if err := parsePage(body, &p); err != nil || len(p.Rows) != 200 {
 			b.Fatal(len(p.Rows), err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkSplit(b *testing.B) {
 // BenchmarkDecode measures documents read into their types.
 func BenchmarkDecode(b *testing.B) {
 	var page Page
-	if err := parsePage(orderPage(200), &page, true); err != nil {
+	if err := parsePage(orderPage(200), &page); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("order", func(b *testing.B) { benchmarkDecode[types.SalesOrder](b, page.Rows[7]) })
