@@ -45,7 +45,7 @@ func (k *call) observe(x Exchange) {
 // the headers are here: by then the service has counted the request.
 func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, error) {
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
-	defer phases.stop()
+	defer phases.cancel(nil)
 	out := req.Clone(ctx)
 	if k.client.http1() {
 		out.Body = once{}
@@ -54,7 +54,9 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 		leave(k.verdict)
 		return nil, err
 	}
+	answered := phases.within("header", k.client.opts.Timeouts.Header)
 	resp, err := k.client.opts.Transport.RoundTrip(out)
+	answered()
 	if err != nil {
 		leave(k.verdict)
 		return nil, phases.blame(err)
@@ -63,7 +65,6 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	k.verdict = readVerdict(resp, time.Now())
 	leave(k.verdict)
 	defer resp.Body.Close()
-	phases.answered()
 	if err := k.take(resp, phases); err != nil {
 		return nil, phases.blame(err)
 	}

@@ -142,19 +142,18 @@ func TestWaitingForMemory(t *testing.T) {
 func TestTimeGoesOnAfterAWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p := watch(t.Context(), Timeouts{Header: time.Minute, Idle: 10 * time.Second, Whole: 20 * time.Second})
-		defer p.stop()
-		p.answered()
-		if err := p.pause(func(context.Context) error { time.Sleep(time.Hour); return nil }); err != nil {
-			t.Fatal(err)
+		defer p.cancel(nil)
+		read := func(took time.Duration) {
+			defer p.within("idle", p.timeouts.Idle)()
+			time.Sleep(took)
 		}
-		for range 2 {
-			time.Sleep(9 * time.Second)
-			p.step.Reset(p.timeouts.Idle)
-		}
+		read(9 * time.Second)
+		time.Sleep(time.Hour) // for memory
+		read(9 * time.Second)
 		if p.ctx.Err() != nil {
 			t.Errorf("ended early: %v", context.Cause(p.ctx))
 		}
-		time.Sleep(3 * time.Second)
+		read(3 * time.Second)
 		if err := p.blame(nil); err == nil || !strings.Contains(err.Error(), "whole") {
 			t.Errorf("ended by %v", err)
 		}
