@@ -21,24 +21,17 @@ func (k *call) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, &gateError{err}
 		}
 	}
-	sent := time.Now()
+	sent, route, opts := time.Now(), k.target.route.name(), &k.client.opts
 	resp, err := k.send(req, leave)
 	k.err = err
-	k.observe(Exchange{
-		Route: k.target.route.name(), Attempt: k.attempts, Status: k.verdict.Status,
-		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.body), Err: err,
-	})
-	return resp, err
-}
-
-func (k *call) observe(x Exchange) {
-	opts := &k.client.opts
-	opts.Observe(x)
-	if x.Err != nil {
-		opts.Logger.Debug("no usable answer", "route", x.Route, "attempt", x.Attempt, "took", x.Duration, "err", scrub(x.Err, k.key))
-		return
+	opts.Observe(route, k.verdict.Status)
+	log := opts.Logger.With("route", route, "attempt", k.attempts, "status", k.verdict.Status, "waited", sent.Sub(asked), "took", time.Since(sent))
+	if err != nil {
+		log.Debug("no usable answer", "err", scrub(err, k.key))
+	} else {
+		log.Debug("answer", "bytes", len(k.body))
 	}
-	opts.Logger.Debug("answer", "route", x.Route, "attempt", x.Attempt, "status", x.Status, "took", x.Duration, "bytes", x.Bytes)
+	return resp, err
 }
 
 // send sends the request and takes the answer in. The gate is left as soon as

@@ -63,7 +63,7 @@ func TestBodies(t *testing.T) {
 				}
 				say(w, 200, string(c.body))
 			}, func(o *Options) { o.RetryMax = -1 })
-			orders := List{route: route{path: "/sales/orders", most: c.max}, ranged: true}
+			orders := List{route{path: "/sales/orders", most: c.max}}
 			page, err := orders.Page(t.Context(), s.Client, ListQuery{})
 			kind := BodyKind("")
 			if body, ok := errors.AsType[*BodyError](err); ok {

@@ -21,16 +21,13 @@ type Raw = []byte
 const PageLimit = 200
 
 // List is a cursor list of the API: rows and tombstones ([types.Tombstone]).
-type List struct {
-	route  route
-	ranged bool // it takes from and to, in the place of updated_since
-}
+type List struct{ route route }
 
 // ListAt is the cursor list of a path.
-func ListAt(path string) List { return List{route: route{path: path}} }
+func ListAt(path string) List { return List{route{path: path}} }
 
 // SalesOrders is the list of paid orders, which has a range mode too.
-var SalesOrders = List{route: route{path: "/sales/orders"}, ranged: true}
+var SalesOrders = ListAt("/sales/orders")
 
 // ListQuery selects rows of a list. Following a cursor, the filters must stay
 // as they were (api.md, "Shared query parameters").
@@ -69,12 +66,8 @@ func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
 func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
-	values, err := l.values(q)
-	if err != nil {
-		return Page{}, err
-	}
 	var page Page
-	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
+	answer, err := c.get(ctx, l.route.to(), q.values(), func(body []byte) error {
 		return parsePage(body, &page)
 	})
 	if err != nil {
@@ -104,14 +97,7 @@ func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page,
 	}
 }
 
-func (l List) values(q ListQuery) (url.Values, error) {
-	ranged := q.From != "" || q.To != ""
-	if ranged && !l.ranged {
-		return nil, errors.New(l.Route() + ": has no from and to")
-	}
-	if ranged && !q.UpdatedSince.IsZero() {
-		return nil, errors.New(l.Route() + ": from and to cannot be combined with updated_since")
-	}
+func (q ListQuery) values() url.Values {
 	v := url.Values{}
 	put(v, "cursor", q.Cursor)
 	put(v, "location_id", q.LocationID)
@@ -124,7 +110,7 @@ func (l List) values(q ListQuery) (url.Values, error) {
 		v.Set("include_deleted", "true")
 	}
 	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit)))
-	return v, nil
+	return v
 }
 
 func put(v url.Values, name, value string) {

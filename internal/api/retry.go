@@ -40,7 +40,6 @@ func (k *call) do(req *http.Request) error {
 		if !lifecycle.Pause(req.Context(), wait) {
 			return context.Cause(req.Context())
 		}
-		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
 	}
 }
 
@@ -92,14 +91,6 @@ func untrusted(err error) bool {
 func backoff(attempt int, jitter float64) time.Duration {
 	base := lifecycle.Backoff(firstWait, maxWait, attempt)
 	return lifecycle.Between(base/2, base, jitter)
-}
-
-// loggable is the last attempt's error as text, empty when there was an answer.
-func (k *call) loggable() string {
-	if k.err == nil {
-		return ""
-	}
-	return scrub(k.err, k.key).Error()
 }
 
 // redirect follows redirects within the origin of the base URL; another origin

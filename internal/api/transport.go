@@ -57,7 +57,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Observe == nil {
-		o.Observe = func(Exchange) {}
+		o.Observe = func(string, int) {}
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
