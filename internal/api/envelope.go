@@ -124,7 +124,7 @@ func parseObject(body []byte, v any) error {
 	case begin[0] != '{':
 		return shapeWrong(0, "it is not an object")
 	case isSemantic:
-		return shapeWrong(int(semantic.ByteOffset), plainly(err).Error())
+		return shapeWrong(int(semantic.ByteOffset), brief(fmt.Sprintf("the value at %q does not fit %s", semantic.JSONPointer, semantic.GoType)))
 	}
 	return err
 }

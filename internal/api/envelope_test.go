@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/larder-sync/larder/internal/api/types"
 )
 
 func TestEnvelopeIsReadStrictly(t *testing.T) {
@@ -28,9 +26,9 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 		{"data null", `{"data":null,"next_cursor":null,"has_more":false}`, BodyShape, `"data" is not an array`},
 		{"data an object", `{"data":{},"next_cursor":null,"has_more":false}`, BodyShape, `"data" is not an array`},
 		{"no has_more", `{"data":[],"next_cursor":null}`, BodyShape, `no "has_more"`},
-		{"has_more text", `{"data":[],"has_more":"true"}`, BodyShape, `what stands at "/has_more" does not fit bool`},
+		{"has_more text", `{"data":[],"has_more":"true"}`, BodyShape, `the value at "/has_more" does not fit bool`},
 		{"has_more null", `{"data":[],"has_more":null}`, BodyShape, `no "has_more"`},
-		{"cursor a number", `{"data":[],"next_cursor":7,"has_more":true}`, BodyShape, `what stands at "/next_cursor" does not fit string`},
+		{"cursor a number", `{"data":[],"next_cursor":7,"has_more":true}`, BodyShape, `the value at "/next_cursor" does not fit string`},
 		{"data twice", `{"data":[],"data":[],"has_more":true}`, BodyShape, `"data" comes twice`},
 		{"data twice, escaped", `{"data":[],"d\u0061ta":[],"has_more":true}`, BodyShape, `"data" comes twice`},
 		{"cut in a row", `{"data":[{"id":"a`, BodyTruncated, "it ends in the middle"},
@@ -82,7 +80,7 @@ func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 	if err := parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), &r, true); err != nil || len(r.Rows) != 1 {
 		t.Errorf("report %+v: %v", r, err)
 	}
-	me, err := Decode[types.Me]([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"Rate_Limits":"none"}`))
+	me, err := parseMe([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"location_ids":[],"Rate_Limits":"none"}`))
 	if err != nil || me.App.ID != "a" || len(me.Scopes) != 1 {
 		t.Errorf("key %+v: %v", me, err)
 	}

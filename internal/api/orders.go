@@ -133,16 +133,15 @@ func newestStamp(rows []Raw) (newest time.Time) {
 	return newest
 }
 
-// OnlineOrder asks for an order placed through the key. Its Raw is what [Options.Keep] keeps
-// of it; there is no Value.
-func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[types.OnlineOrder], error) {
+// OnlineOrder asks for an order placed through the key, and returns what [Options.Keep] keeps of it.
+func (c *Client) OnlineOrder(ctx context.Context, id string) (Row, error) {
 	if c.opts.Keep == nil {
-		return Document[types.OnlineOrder]{}, errNothingKept
+		return Row{}, errNothingKept
 	}
 	answer, err := c.get(ctx, routeOrder.to(id), nil, anyObject)
 	if err != nil {
-		return Document[types.OnlineOrder]{}, err
+		return Row{}, err
 	}
 	answer.release()
-	return Document[types.OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Received: answer.Received}, nil
+	return Row{bytes.Clone(c.opts.Keep(answer.body)), answer.Received}, nil
 }

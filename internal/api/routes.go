@@ -160,9 +160,14 @@ func parseSnapshot(body []byte, s *Snapshot) error {
 	return nil
 }
 
-// RowAt asks for one row by its id, behind the path of its list. When the object does not fit
-// its type, the error is a [*BodyError] and the Document holds Raw all the same.
-func RowAt[T any](ctx context.Context, c *Client, path, id string) (Document[T], error) {
+// Row is one row, as received.
+type Row struct {
+	Raw Raw
+	Received
+}
+
+// RowAt asks for one row by its id, behind the path of its list.
+func RowAt(ctx context.Context, c *Client, path, id string) (Row, error) {
 	t := route{path: path + "/{id}", most: mostOfObject}.to(id)
 	answer, err := c.get(ctx, t, nil, func(body []byte) error {
 		var row struct {
@@ -175,13 +180,8 @@ func RowAt[T any](ctx context.Context, c *Client, path, id string) (Document[T],
 		return shapeWrong(0, `it has neither "id" nor "location_id"`)
 	})
 	if err != nil {
-		return Document[T]{}, err
+		return Row{}, err
 	}
 	answer.release()
-	d := Document[T]{Raw: answer.body, Received: answer.Received}
-	d.Value, err = Decode[T](d.Raw)
-	if err != nil {
-		return d, answer.bodyError(shapeWrong(0, err.Error()))
-	}
-	return d, nil
+	return Row{answer.body, answer.Received}, nil
 }

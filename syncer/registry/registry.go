@@ -229,7 +229,7 @@ func asks[T any](d *Definition) {
 		d.Routes = append(d.Routes, "GET "+d.Path+"/{id}")
 		if d.One == nil {
 			d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-				row, err := api.RowAt[T](ctx, c, d.Path, id)
+				row, err := api.RowAt(ctx, c, d.Path, id)
 				return row.Raw, row.Date, err
 			}
 		}
