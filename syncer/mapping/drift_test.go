@@ -189,7 +189,9 @@ func TestSeen(t *testing.T) {
 	var seen Seen
 	field := DriftItem{Path: "items.discount_code", Kind: DriftField, Example: []byte(`1`)}
 	value := DriftItem{Path: "items.discount_code", Kind: DriftValue}
-	if seen.Has(field) || !seen.Add(field.Key()) || !seen.Has(field) || seen.Add(field.Key()) || seen.Has(value) {
+	before := seen.Has(field)
+	seen.Add(field.Key())
+	if before || !seen.Has(field) || seen.Has(value) {
 		t.Error("the set forgets or makes up")
 	}
 	if n := testing.AllocsPerRun(100, func() { seen.Has(field) }); n > 0 {

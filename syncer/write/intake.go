@@ -3,7 +3,6 @@ package write
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -78,8 +77,11 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 		return row
 	}
 	row.Fresh = true
-	if row.Tombstone {
-		in.tombstone(res.Tombstone, raw, version, at)
+	if t := res.Tombstone; t != nil {
+		in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
+			ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, UpdatedAt: t.UpdatedAt, Raw: raw,
+		})
+		in.Counts.Tombstones++
 		return row
 	}
 	err = in.Commit.Batch.EndRow(sinks.Row{ID: id, Version: version, FetchedAt: at, Raw: raw})
@@ -127,30 +129,18 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	return true
 }
 
-func (in *Intake) tombstone(t *mapping.Tombstone, raw []byte, version uint64, at time.Time) {
-	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
-		ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, UpdatedAt: t.UpdatedAt, Raw: raw,
-	})
-	in.Counts.Tombstones++
-}
-
 // Remove adds a tombstone of a row that Larder itself found to be gone, with the reason. The
-// service has sent none.
+// service has sent none. A row that is remembered is written again when it comes back as it was.
 func (in *Intake) Remove(id, reason string, version uint64, at time.Time) {
-	in.forget(id, reason, version)
-	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
-	in.Counts.Tombstones++
-}
-
-// forget has a row that is remembered written again when it comes back as it was.
-func (in *Intake) forget(id, reason string, version uint64) {
 	wr := in.writer
 	wr.mu.Lock()
-	defer wr.mu.Unlock()
 	if _, known := wr.memory.rows[id]; known {
 		w := written{hash: wr.memory.hash([]byte(reason)), version: version, stamp: unstamped, walk: in.walk}
 		in.notes = append(in.notes, note{id, w})
 	}
+	wr.mu.Unlock()
+	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
+	in.Counts.Tombstones++
 }
 
 // refuse puts a row that could not be understood into quarantine (DESIGN R8).
@@ -206,7 +196,8 @@ func (in *Intake) Walk() uint64 { return in.walk }
 // BadRows is how many rows have entered quarantine.
 func (in *Intake) BadRows() int { return len(in.bad) }
 
-// reported reports whether drift is in this commit, or in one that was handed to the sink.
+// reported reports whether drift is in this commit, or in one that the sink has taken. Of two walks
+// at once both may report it, which the view shows once.
 func (in *Intake) reported(d mapping.DriftItem) bool {
 	wr := in.writer
 	wr.mu.Lock()
@@ -222,22 +213,6 @@ func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
 		}
 		in.drift.Add(d.Key())
 		in.Commit.Drift = append(in.Commit.Drift, sinks.Drift{Path: d.Path, Kind: d.Kind, Example: string(d.Example), RowID: id, SeenAt: at})
-	}
-}
-
-// claimDrift leaves out of the commit what another has reported meanwhile; the rest counts as
-// reported, unless the sink refuses the commit.
-func (in *Intake) claimDrift() (refused func()) {
-	wr := in.writer
-	wr.mu.Lock()
-	defer wr.mu.Unlock()
-	in.Commit.Drift = slices.DeleteFunc(in.Commit.Drift, func(d sinks.Drift) bool { return !wr.drift.Add(d.Key()) })
-	return func() {
-		wr.mu.Lock()
-		defer wr.mu.Unlock()
-		for _, d := range in.Commit.Drift {
-			wr.drift.Remove(d.Key())
-		}
 	}
 }
 

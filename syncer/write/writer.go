@@ -76,13 +76,15 @@ func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	return in
 }
 
-// Write hands an intake to the sink. What it reports as drift is reported again when the sink
-// refuses it.
+// Write hands an intake to the sink.
 func (w *Writer) Write(ctx context.Context, in *Intake) (*sinks.Receipt, error) {
-	refused := in.claimDrift()
 	r, err := w.opts.Committer.Write(ctx, in.Commit)
-	if err != nil {
-		refused()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range in.Commit.Drift {
+		if err == nil {
+			w.drift.Add(d.Key())
+		}
 	}
 	return r, err
 }
