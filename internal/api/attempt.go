@@ -47,7 +47,7 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 		leave(k.verdict)
 		return nil, err
 	}
-	answered := phases.within("header", k.client.opts.Timeouts.Header)
+	answered := phases.within(phaseHeader, k.client.opts.Timeouts.Header)
 	resp, err := k.client.opts.Transport.RoundTrip(out)
 	answered()
 	if err != nil {

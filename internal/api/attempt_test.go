@@ -175,9 +175,9 @@ func TestTimeouts(t *testing.T) {
 		handler http.HandlerFunc
 		after   time.Duration
 	}{
-		{"header", hang, 3 * time.Second},
-		{"idle", drip(time.Hour), 2 * time.Second},
-		{"whole", drip(time.Second), 10 * time.Second},
+		{phaseHeader, hang, 3 * time.Second},
+		{phaseIdle, drip(time.Hour), 2 * time.Second},
+		{phaseWhole, drip(time.Second), 10 * time.Second},
 	}
 	for _, c := range cases {
 		t.Run(c.phase, func(t *testing.T) {

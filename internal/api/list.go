@@ -3,8 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"net/url"
 	"strconv"
@@ -77,24 +75,12 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	return page, nil
 }
 
-// Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
-// The error of a page that leads nowhere names the route and which page it was.
+// Pages hands out the list's pages from q.Cursor on, as [Follow] does.
 func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
-	ask := func(cursor string) (Page, error) {
+	return Follow(q.Cursor, func(cursor string) (Page, error) {
 		q.Cursor = cursor
 		return l.Page(ctx, c, q)
-	}
-	return func(yield func(Page, error) bool) {
-		n := 0
-		for p, err := range Follow(q.Cursor, ask) {
-			if n++; LeadsNowhere(err) || errors.Is(err, errEndless) { // a request that failed names itself
-				err = fmt.Errorf("%s, page %d: %w", l.route.name(), n, err)
-			}
-			if !yield(p, err) {
-				return
-			}
-		}
-	}
+	})
 }
 
 func (q ListQuery) values() url.Values {

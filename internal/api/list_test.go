@@ -81,19 +81,6 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 }
 
 // A page that leads nowhere is found in the service by its route and number.
-func TestAPageThatLeadsNowhereIsNamed(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		say(w, 200, `{"data":[],"next_cursor":"again","has_more":true}`)
-	}, nil)
-	var last error
-	for _, err := range products.Pages(t.Context(), s.Client, ListQuery{}) {
-		last = err
-	}
-	if !LeadsNowhere(last) || !strings.HasPrefix(last.Error(), "GET /products, page 2: ") {
-		t.Errorf("error %v", last)
-	}
-}
-
 func TestPagesStopWhenTold(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

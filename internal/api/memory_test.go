@@ -142,7 +142,7 @@ func TestTimeGoesOnAfterAWaitForMemory(t *testing.T) {
 		_, p := watch(t.Context(), Timeouts{Header: time.Minute, Idle: 10 * time.Second, Whole: 20 * time.Second})
 		defer p.cancel(nil)
 		read := func(took time.Duration) {
-			defer p.within("idle", p.timeouts.Idle)()
+			defer p.within(phaseIdle, p.timeouts.Idle)()
 			time.Sleep(took)
 		}
 		read(9 * time.Second)
@@ -152,7 +152,7 @@ func TestTimeGoesOnAfterAWaitForMemory(t *testing.T) {
 			t.Errorf("ended early: %v", context.Cause(p.ctx))
 		}
 		read(3 * time.Second)
-		if err := p.blame(nil); err == nil || !strings.Contains(err.Error(), "whole") {
+		if err := p.blame(nil); err == nil || !strings.Contains(err.Error(), phaseWhole) {
 			t.Errorf("ended by %v", err)
 		}
 	})

@@ -26,7 +26,7 @@ func watch(ctx context.Context, t Timeouts) (context.Context, *phases) {
 func (p *phases) within(phase string, most time.Duration) (end func()) {
 	limit, began := most, time.Now()
 	if p.left < limit {
-		phase, limit, most = "whole", p.left, p.timeouts.Whole
+		phase, limit, most = phaseWhole, p.left, p.timeouts.Whole
 	}
 	timer := time.AfterFunc(limit, func() { p.cancel(&TimeoutError{Phase: phase, After: most}) })
 	return func() {
@@ -50,6 +50,6 @@ type idleReader struct {
 }
 
 func (r *idleReader) Read(b []byte) (int, error) {
-	defer r.p.within("idle", r.p.timeouts.Idle)()
+	defer r.p.within(phaseIdle, r.p.timeouts.Idle)()
 	return r.r.Read(b)
 }
