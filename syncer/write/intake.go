@@ -190,9 +190,6 @@ func (in *Intake) Release(key string) {
 	in.Commit.Released = append(in.Commit.Released, key)
 }
 
-// Walk is the number of the walk that sees the rows.
-func (in *Intake) Walk() uint64 { return in.walk }
-
 // BadRows is how many rows have entered quarantine.
 func (in *Intake) BadRows() int { return len(in.bad) }
 

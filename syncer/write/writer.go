@@ -79,14 +79,15 @@ func (w *Writer) Begin(walk uint64, rows int) *Intake {
 // Write hands an intake to the sink.
 func (w *Writer) Write(ctx context.Context, in *Intake) (*sinks.Receipt, error) {
 	r, err := w.opts.Committer.Write(ctx, in.Commit)
+	if err != nil {
+		return nil, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range in.Commit.Drift {
-		if err == nil {
-			w.drift.Add(d.Key())
-		}
+		w.drift.Add(d.Key())
 	}
-	return r, err
+	return r, nil
 }
 
 // Store hands an intake to the sink, waits until it is durable, and remembers it.
