@@ -265,10 +265,10 @@ func (in *Intake) Remember() {
 		if _, open := wr.entries[r.key]; !open {
 			wr.unlogged.open(r)
 		}
-		wr.entries[r.key] = r.entry
+		wr.remember(r.key, r.entry)
 	}
 	for key, e := range in.refused { // the flush was faster, and a key may be released above
-		wr.entries[key] = e
+		wr.remember(key, e)
 	}
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
@@ -285,7 +285,7 @@ func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	for _, q := range rows {
 		key := q.Key()
 		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}
-		wr.entries[key] = in.refused[key]
+		wr.remember(key, in.refused[key])
 		wr.unlogged.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
@@ -46,5 +48,22 @@ func TestMemoryKeepsTheNewestFetch(t *testing.T) {
 	}
 	if len(d.rows) != memoryCap {
 		t.Errorf("%d rows remembered, the cap is %d", len(d.rows), memoryCap)
+	}
+}
+
+func TestOpenEntriesAreBounded(t *testing.T) {
+	w := NewWriter(Options{})
+	for i := range 3 * sinks.MaxOpen {
+		w.remember(fmt.Sprint(i), entry{hash: 7})
+	}
+	if n := w.QuarantinedCount(); n != 2*sinks.MaxOpen || !w.Full() {
+		t.Errorf("%d entries are remembered", n)
+	}
+	if w.remember("5", entry{hash: 8}); w.entries["5"].hash != 8 {
+		t.Error("a known entry is not replaced")
+	}
+	delete(w.entries, "5")
+	if w.remember("one more", entry{hash: 7}); !w.MaybeQuarantined("one more") {
+		t.Error("none is remembered after one was closed")
 	}
 }

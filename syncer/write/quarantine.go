@@ -16,6 +16,15 @@ type entry struct {
 	seen    time.Time // when it came last, by this machine's steady clock; zero when not in this process
 }
 
+// remember notes that an entry is open. The walks of a list stop in front of a page when there are
+// [sinks.MaxOpen], and a page has no more rows than that. A report of the totals can have more: those
+// beyond twice as many are stored again when they repeat, over their own entries.
+func (w *Writer) remember(key string, e entry) {
+	if _, open := w.entries[key]; open || len(w.entries) < 2*sinks.MaxOpen {
+		w.entries[key] = e
+	}
+}
+
 // badRow is a row that could not be understood.
 type badRow struct {
 	key, id, field, reason string // key: of its entry
