@@ -251,7 +251,7 @@ type StreamStatus struct {
 	ChangedAt      time.Time
 }
 
-// MaxOpen is how many open quarantine entries of a stream are kept in memory.
+// MaxOpen is how many quarantine entries of a stream may be open before its walks stop.
 const MaxOpen = 20_000
 
 // State is what is stored about one source.
@@ -259,7 +259,7 @@ type State struct {
 	Business    string
 	Checkpoints []Checkpoint
 	// Quarantined are the open entries: [Quarantined.Key] by stream, MaxOpen and one
-	// more at most, which says that there are others.
+	// more at most.
 	Quarantined map[string][]string
 	// Drift is what was reported: stream + "\x00" + [Drift.Key].
 	Drift    []string

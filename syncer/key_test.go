@@ -236,9 +236,8 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 	})
 }
 
-// A page is asked for ahead in a goroutine of its own: a panic there is an error of the stream,
-// too, whoever walks its list.
-func TestAPanicInAPageAskedForAheadIsAnErrorOfItsStream(t *testing.T) {
+// A panic in the question for a later page is an error of the stream, too, whoever walks its list.
+func TestAPanicInALaterPageIsAnErrorOfItsStream(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		var rows []string
 		for i := range api.PageLimit + 1 {

@@ -91,8 +91,7 @@ func TestEntriesOfRowsWithoutAnIDCloseOneByOne(t *testing.T) {
 	})
 }
 
-// Rows of totals that cannot be placed close when the days that were asked for are asked
-// for again, and the rest of them when all days were.
+// Rows of totals that cannot be placed close when all days were asked for again.
 func TestRowsOfTotalsThatHaveNoPlaceClose(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		day := func(r *http.Request) string {
@@ -119,13 +118,13 @@ func TestRowsOfTotalsThatHaveNoPlaceClose(t *testing.T) {
 		bad = false
 		f.mu.Unlock()
 		f.set("/sales/products", strings.Replace(unnamed, `"product_id":7`, `"product_id":"7","orders":{},"refunds":7`, 1))
-		time.Sleep(24 * time.Hour) // past the deep run
+		time.Sleep(7 * 24 * time.Hour) // past the full resync
 		w.expectOpen("sales_daily")
 		w.expectOpen("sales_products")
 	})
 }
 
-// After a restart nobody knows which days the row was among: all of them are asked for.
+// So they do when they were stored by another process.
 func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		dateless := strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01",`, ``, 1)

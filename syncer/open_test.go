@@ -17,11 +17,11 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// TestEntriesBeyondTheBoundCloseToo: every row is bad, more than are remembered, and
+// TestAllEntriesThereMayBeClose: every row is bad, as many as a stream's quarantine takes, and
 // then, in another process, good.
-func TestEntriesBeyondTheBoundCloseToo(t *testing.T) {
+func TestAllEntriesThereMayBeClose(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
-		const rows = sinks.MaxOpen + api.PageLimit
+		const rows = sinks.MaxOpen
 		name := "5"
 		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
 			from, to := 0, api.PageLimit

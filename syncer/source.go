@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/link"
@@ -100,7 +99,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 			}
 			return s.fence()
 		},
-		Observe: func(e api.Exchange) { c.requested(cfg.Name, e.Route, e.Status) }, Changed: s.wakeLoop,
+		Observe: func(route string, status int) { c.requested(cfg.Name, route, status) }, Changed: s.wakeLoop,
 	})
 	if err != nil {
 		panic(err) // checkSource lets no such configuration pass

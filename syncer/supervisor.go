@@ -227,11 +227,11 @@ func (s *source) Protected(ctx context.Context, what string, f func(context.Cont
 func (y *Syncer) recovered(log *slog.Logger, what string, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			y.metrics.panics.Inc()
 			stack := debug.Stack()
 			if p, ok := r.(*api.Panic); ok { // of a page that was asked for ahead
 				r, stack = p.Value, p.Stack
 			}
-			y.metrics.panics.Inc()
 			log.Error("panic", "job", what, "panic", r, "stack", string(stack))
 			err = fmt.Errorf("%s: panic: %v", what, r)
 		}

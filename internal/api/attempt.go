@@ -14,47 +14,31 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	k.attempts++
 	k.Received, k.answer, k.err, k.verdict = Received{}, answer{}, nil, Verdict{Limit: -1, Remaining: -1}
 	asked := time.Now()
-	leave, err := k.enter(req)
-	if err != nil {
-		return nil, err
+	leave := func(Verdict) {}
+	if k.client.gate != nil {
+		var err error
+		if leave, err = k.client.gate.Enter(req.Context(), k.target.route.heavy); err != nil {
+			return nil, &gateError{err}
+		}
 	}
-	countAsk(req.Context())
-	sent := time.Now()
+	sent, route, opts := time.Now(), k.target.route.name(), &k.client.opts
 	resp, err := k.send(req, leave)
 	k.err = err
-	k.observe(Exchange{
-		Route: k.target.route.name(), Attempt: k.attempts, Status: k.verdict.Status,
-		Waited: sent.Sub(asked), Duration: time.Since(sent), Bytes: len(k.body), Err: err,
-	})
-	return resp, err
-}
-
-func (k *call) enter(req *http.Request) (func(Verdict), error) {
-	if k.client.gate == nil {
-		return func(Verdict) {}, nil
-	}
-	leave, err := k.client.gate.Enter(req.Context(), k.target.route.heavy)
+	opts.Observe(route, k.verdict.Status)
+	log := opts.Logger.With("route", route, "attempt", k.attempts, "status", k.verdict.Status, "waited", sent.Sub(asked), "took", time.Since(sent))
 	if err != nil {
-		return nil, &gateError{err}
+		log.Debug("no usable answer", "err", scrub(err, k.key))
+	} else {
+		log.Debug("answer", "bytes", len(k.body))
 	}
-	return leave, nil
-}
-
-func (k *call) observe(x Exchange) {
-	opts := &k.client.opts
-	opts.Observe(x)
-	if x.Err != nil {
-		opts.Logger.Debug("no usable answer", "route", x.Route, "attempt", x.Attempt, "took", x.Duration, "err", scrub(x.Err, k.key))
-		return
-	}
-	opts.Logger.Debug("answer", "route", x.Route, "attempt", x.Attempt, "status", x.Status, "took", x.Duration, "bytes", x.Bytes)
+	return resp, err
 }
 
 // send sends the request and takes the answer in. The gate is left as soon as
 // the headers are here: by then the service has counted the request.
 func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, error) {
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
-	defer phases.stop()
+	defer phases.cancel(nil)
 	out := req.Clone(ctx)
 	if k.client.http1() {
 		out.Body = once{}
@@ -63,7 +47,9 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 		leave(k.verdict)
 		return nil, err
 	}
+	answered := phases.within(phaseHeader, k.client.opts.Timeouts.Header)
 	resp, err := k.client.opts.Transport.RoundTrip(out)
+	answered()
 	if err != nil {
 		leave(k.verdict)
 		return nil, phases.blame(err)
@@ -72,7 +58,6 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	k.verdict = readVerdict(resp, time.Now())
 	leave(k.verdict)
 	defer resp.Body.Close()
-	phases.answered()
 	if err := k.take(resp, phases); err != nil {
 		return nil, phases.blame(err)
 	}
@@ -135,7 +120,6 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		rd.limit = min(rd.limit, maxRefusal)
 	}
 	k.body, k.hold, err = rd.body(resp)
-	k.ReceivedAt = time.Now()
 	media, _, _ := strings.Cut(k.contentType, ";")
 	switch {
 	case err != nil || refused:

@@ -1,8 +1,7 @@
 package api
 
 import (
-	"bufio"
-	"context"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,24 +25,24 @@ type reading struct {
 	tenant *tenant
 	phases *phases
 
-	hold   *hold // nil while the body is small
-	free   int64 // of what hold has, not used yet
-	size   int64
-	chunks []*chunk
+	hold  *hold // nil while the body is small
+	free  int64 // of what hold has, not used yet
+	size  int64
+	parts [][]byte // a chunk each
 }
 
 // body reads the whole body, decompressed. What it takes of the memory stays taken
 // until the hold, nil for a small body, is released.
 func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error) {
 	defer func() {
-		for _, c := range rd.chunks {
-			chunks.Put(c)
+		for _, part := range rd.parts {
+			chunks.Put((*chunk)(part[:len(chunk{})]))
 		}
 		if err != nil {
 			rd.hold.release()
 		}
 	}()
-	r := rd.phases.body(resp.Body)
+	r := &idleReader{resp.Body, rd.phases}
 	switch encoding := strings.ToLower(resp.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
 		if resp.ContentLength > rd.limit && !rd.cut {
@@ -58,7 +57,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 	if err != nil && !rd.cut {
 		return nil, nil, err
 	}
-	body = rd.join()
+	body = bytes.Join(rd.parts, nil)[:min(rd.size, rd.limit)]
 	if rd.hold != nil {
 		rd.hold.shrink(int64(len(body)))
 	}
@@ -69,13 +68,6 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 var unzippers = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
 func (rd *reading) unzip(r io.Reader) error {
-	if rd.cut { // a proxy may have unzipped it and left the header
-		b := bufio.NewReader(r)
-		if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" {
-			return rd.all(b)
-		}
-		r = b
-	}
 	z := unzippers.Get().(*gzip.Reader)
 	defer unzippers.Put(z)
 	if err := z.Reset(r); err != nil {
@@ -94,12 +86,11 @@ func (rd *reading) all(r io.Reader) error {
 			return err
 		}
 		c := chunks.Get().(*chunk)
-		rd.chunks = append(rd.chunks, c)
 		n, err := fill(c[:], r)
+		rd.parts = append(rd.parts, c[:n])
 		rd.size += int64(n)
 		switch {
 		case rd.size >= rd.limit && rd.cut:
-			rd.size = rd.limit
 			return nil
 		case rd.size > rd.limit:
 			return tooLarge(rd.limit)
@@ -126,33 +117,21 @@ func fill(b []byte, r io.Reader) (n int, err error) {
 // time-out runs, the service is not at fault.
 func (rd *reading) room() error {
 	const need = 2 * int64(len(chunk{}))
-	if len(rd.chunks)*len(chunk{}) < freeMemory {
+	if len(rd.parts)*len(chunk{}) < freeMemory {
 		return nil
 	}
 	if rd.hold == nil {
 		rd.hold = &hold{of: rd.tenant}
 	}
 	if rd.free < need {
-		err := rd.phases.pause(func(ctx context.Context) error {
-			step, err := rd.hold.take(ctx)
-			rd.free += step
-			return err
-		})
+		step, err := rd.hold.take(rd.phases.ctx)
 		if err != nil {
 			return fmt.Errorf("wait for room for the body: %w", err)
 		}
+		rd.free += step
 	}
 	rd.free -= need
 	return nil
-}
-
-// join is the body in one piece.
-func (rd *reading) join() []byte {
-	body := make([]byte, rd.size)
-	for i, c := range rd.chunks {
-		copy(body[i*len(c):], c[:])
-	}
-	return body
 }
 
 func tooLarge(limit int64) error {

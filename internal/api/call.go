@@ -38,12 +38,11 @@ type answer struct {
 	hold        *hold // what body takes of the memory; nil for a small one
 }
 
-// Received is when an answer came, how large it was, and what it took.
+// Received is what an answer was like, and what it took.
 type Received struct {
-	Date       time.Time // the service's clock, zero when not said
-	ReceivedAt time.Time
-	Bytes      int // of the body, decompressed
-	Attempts   int // requests that it took
+	Date     time.Time // the service's clock, zero when not said
+	Bytes    int       // of the body, decompressed
+	Attempts int       // requests that it took
 }
 
 // release gives the body back, which is not needed any more.

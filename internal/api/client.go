@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -39,25 +38,14 @@ type Options struct {
 	// RetryMax is how many times a request is sent again; default 4, negative
 	// for never. A 429 counts too, and is sent again only through a [Gate].
 	RetryMax int
-	// Logger takes retries as warnings and attempts as debug lines; default none.
+	// Logger takes attempts as debug lines; default none.
 	Logger *slog.Logger
-	// Observe is called with every attempt, for metrics. It must not block.
-	Observe func(Exchange)
+	// Observe is called with every attempt, for metrics: its route, "GET /products/{id}", never an
+	// id, a query or a key, and the status of the answer, 0 for none. It must not block.
+	Observe func(route string, status int)
 	// Jitter returns numbers in [0,1) that spread the waits between attempts;
 	// default from math/rand/v2.
 	Jitter func() float64
-}
-
-// Exchange is one attempt of a request, as metrics see it.
-type Exchange struct {
-	Route   string // "GET /products/{id}": never an id, a query or a key
-	Attempt int    // from 1
-	Status  int    // 0: no answer
-	Waited  time.Duration
-	// Duration runs from the sending to the last byte of the body.
-	Duration time.Duration
-	Bytes    int   // of the body, decompressed
-	Err      error // no answer, or a body that could not be read
 }
 
 // Gate is asked before every attempt, retries included, and holds it until it
@@ -90,13 +78,15 @@ type Client struct {
 	tenant *tenant // of opts.Memory
 }
 
-// New makes a client. The base URL must be http or https and carry neither
-// credentials nor a query.
+// New makes a client. What a base URL must be is the configuration's to check; here it is not
+// repeated in an error, since people put secrets there.
 func New(opts Options) (*Client, error) {
-	base, err := parseBase(opts.BaseURL)
-	if err != nil {
-		return nil, err
+	base, err := url.Parse(opts.BaseURL)
+	if err != nil || base.Host == "" {
+		return nil, errors.New("base URL: not the address of a service")
 	}
+	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), strings.TrimRight(base.RawPath, "/")
+	base.User = nil
 	if opts.Key == nil {
 		return nil, errors.New("api client: no key given")
 	}
@@ -111,25 +101,4 @@ func (c *Client) Through(g Gate) *Client {
 	view := *c
 	view.gate = g
 	return &view
-}
-
-func parseBase(text string) (*url.URL, error) {
-	base, err := url.Parse(text)
-	if err != nil {
-		return nil, errors.New("base URL: not a URL") // nor is its text repeated, see below
-	}
-	switch {
-	case base.User != nil:
-		return nil, errors.New("base URL: credentials do not belong there, the key is sent in a header")
-	case base.RawQuery != "" || base.Fragment != "" || base.ForceQuery:
-		// Not repeated: a query is where people put secrets.
-		return nil, errors.New("base URL: must end with the path, without a query or fragment")
-	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, fmt.Errorf("base URL %q: scheme must be http or https", text)
-	case base.Host == "":
-		return nil, fmt.Errorf("base URL %q: no host", text)
-	}
-	base.Path = strings.TrimRight(base.Path, "/")
-	base.RawPath = strings.TrimRight(base.RawPath, "/")
-	return base, nil
 }

@@ -80,8 +80,8 @@ func (e *TransportError) Error() string {
 // adviceOn is what to do about a request that was not answered, empty when the error
 // says it by itself.
 func adviceOn(err error) string {
-	if timeout, ok := errors.AsType[*TimeoutError](err); ok {
-		return "the service is slow or silent (" + timeout.phase() + "); it is asked again by itself"
+	if _, ok := errors.AsType[*TimeoutError](err); ok {
+		return "the service is slow or silent; it is asked again by itself"
 	}
 	if IsProxyLogin(err) {
 		return wantsPassword
@@ -106,23 +106,18 @@ func (e *TransportError) Unwrap() error { return e.Err }
 
 // TimeoutError is a phase of an attempt that took too long.
 type TimeoutError struct {
-	Phase string // "header", "idle", "whole"
+	Phase string
 	After time.Duration
 }
 
-func (e *TimeoutError) Error() string { return "time-out (" + e.Phase + ") after " + e.After.String() }
+// Phases of a [TimeoutError].
+const (
+	phaseHeader = "no complete headers"
+	phaseIdle   = "the body stood still"
+	phaseWhole  = "the answer did not end"
+)
 
-// phase is the phase in words.
-func (e *TimeoutError) phase() string {
-	switch e.Phase {
-	case "header":
-		return "no complete headers"
-	case "idle":
-		return "the body stood still"
-	default:
-		return "the answer did not end"
-	}
-}
+func (e *TimeoutError) Error() string { return "time-out after " + e.After.String() + ": " + e.Phase }
 
 // Timeout makes it a net.Error's kind of error.
 func (e *TimeoutError) Timeout() bool { return true }

@@ -40,7 +40,7 @@ func readVerdict(resp *http.Response, now time.Time) Verdict {
 		Status:     resp.StatusCode,
 		Limit:      headerCount(resp.Header, "X-RateLimit-Limit"),
 		Remaining:  headerCount(resp.Header, "X-RateLimit-Remaining"),
-		RetryAfter: parseRetryAfter(resp.Header.Get("Retry-After"), date, now),
+		RetryAfter: parseRetryAfter(resp.Header.Get("Retry-After")),
 		Date:       date,
 	}
 }
@@ -53,25 +53,12 @@ func headerCount(h http.Header, name string) int {
 	return n
 }
 
-// parseRetryAfter understands seconds and dates; a date is read by the
-// service's clock when the answer carries it.
-func parseRetryAfter(text string, date, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if text == "" {
+// parseRetryAfter reads seconds (api.md, "Limits"). A date, which only a proxy would send, counts as
+// not said.
+func parseRetryAfter(text string) time.Duration {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(seconds > 0) {
 		return 0
 	}
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(seconds > 0) {
-			return 0
-		}
-		return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	if !date.IsZero() {
-		now = date
-	}
-	return min(max(at.Sub(now), 0), maxRetryAfter)
+	return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
 }

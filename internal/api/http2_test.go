@@ -42,7 +42,7 @@ func TestHTTP2(t *testing.T) {
 			say(w, 200, emptyPage)
 		})
 		gate := &tally{}
-		c, err := New(Options{BaseURL: server.URL, Key: func() string { return testKey }, Transport: transport(), Observe: func(Exchange) { attempts.Add(1) }})
+		c, err := New(Options{BaseURL: server.URL, Key: func() string { return testKey }, Transport: transport(), Observe: func(string, int) { attempts.Add(1) }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"net/url"
 	"strconv"
@@ -21,16 +19,13 @@ type Raw = []byte
 const PageLimit = 200
 
 // List is a cursor list of the API: rows and tombstones ([types.Tombstone]).
-type List struct {
-	route  route
-	ranged bool // it takes from and to, in the place of updated_since
-}
+type List struct{ route route }
 
 // ListAt is the cursor list of a path.
-func ListAt(path string) List { return List{route: route{path: path}} }
+func ListAt(path string) List { return List{route{path: path}} }
 
 // SalesOrders is the list of paid orders, which has a range mode too.
-var SalesOrders = List{route: route{path: "/sales/orders"}, ranged: true}
+var SalesOrders = ListAt("/sales/orders")
 
 // ListQuery selects rows of a list. Following a cursor, the filters must stay
 // as they were (api.md, "Shared query parameters").
@@ -52,7 +47,6 @@ type Page struct {
 	Rows       []Raw
 	NextCursor string // empty: none given
 	HasMore    bool
-	From, To   types.Date // of range mode
 	// PassedBy, of online orders: the page is full of orders that changed at this instant, and
 	// others that did cannot be asked for.
 	PassedBy time.Time
@@ -70,13 +64,9 @@ func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
 func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
-	values, err := l.values(q)
-	if err != nil {
-		return Page{}, err
-	}
 	var page Page
-	answer, err := c.get(ctx, l.route.to(), values, func(body []byte) error {
-		return parsePage(body, &page, l.ranged && q.UpdatedSince.IsZero())
+	answer, err := c.get(ctx, l.route.to(), q.values(), func(body []byte) error {
+		return parsePage(body, &page)
 	})
 	if err != nil {
 		return Page{}, err
@@ -85,35 +75,15 @@ func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
 	return page, nil
 }
 
-// Pages hands out the list's pages from q.Cursor on, as [Follow] does, one after the other.
-// The error of a page that leads nowhere names the route and which page it was.
+// Pages hands out the list's pages from q.Cursor on, as [Follow] does.
 func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page, error] {
-	ask := func(ctx context.Context, cursor string) (Page, error) {
-		q := q
+	return Follow(ctx, q.Cursor, func(ctx context.Context, cursor string) (Page, error) {
 		q.Cursor = cursor
 		return l.Page(ctx, c, q)
-	}
-	return func(yield func(Page, error) bool) {
-		n := 0
-		for p, err := range Follow(ctx, q.Cursor, ask, nil) {
-			if n++; LeadsNowhere(err) || errors.Is(err, errEndless) { // a request that failed names itself
-				err = fmt.Errorf("%s, page %d: %w", l.route.name(), n, err)
-			}
-			if !yield(p, err) {
-				return
-			}
-		}
-	}
+	}, nil)
 }
 
-func (l List) values(q ListQuery) (url.Values, error) {
-	ranged := q.From != "" || q.To != ""
-	if ranged && !l.ranged {
-		return nil, errors.New(l.Route() + ": has no from and to")
-	}
-	if ranged && !q.UpdatedSince.IsZero() {
-		return nil, errors.New(l.Route() + ": from and to cannot be combined with updated_since")
-	}
+func (q ListQuery) values() url.Values {
 	v := url.Values{}
 	put(v, "cursor", q.Cursor)
 	put(v, "location_id", q.LocationID)
@@ -126,7 +96,7 @@ func (l List) values(q ListQuery) (url.Values, error) {
 		v.Set("include_deleted", "true")
 	}
 	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit)))
-	return v, nil
+	return v
 }
 
 func put(v url.Values, name, value string) {

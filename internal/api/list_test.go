@@ -23,8 +23,6 @@ func TestListQueries(t *testing.T) {
 		{"since, finer than a checkpoint", page(ListAt("/ingredients"), ListQuery{UpdatedSince: since.Add(999)}), "/v1/ingredients?limit=200&updated_since=2026-03-29T00%3A30%3A00.123456Z"},
 		{"deleted", page(ListAt("/categories"), ListQuery{IncludeDeleted: true, LocationID: "a b"}), "/v1/categories?include_deleted=true&limit=200&location_id=a+b"},
 		{"range", page(SalesOrders, ListQuery{From: "2026-01-01", To: "2026-03-01"}), "/v1/sales/orders?from=2026-01-01&limit=200&to=2026-03-01"},
-		{"range of a list without", page(products, ListQuery{From: "2026-01-01"}), "GET /products: has no from and to"},
-		{"both modes", page(SalesOrders, ListQuery{From: "2026-01-01", UpdatedSince: since}), "GET /sales/orders: from and to cannot be combined with updated_since"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,8 +70,8 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 			if want := time.Date(2026, 3, 14, 19, 12, 58, 0, time.UTC); !page.Date.Equal(want) {
 				t.Errorf("date %s, want %s", page.Date, want)
 			}
-			if page.ReceivedAt.IsZero() || page.Bytes == 0 {
-				t.Errorf("page without its time or size: %+v", page)
+			if page.Bytes == 0 {
+				t.Errorf("page without its size: %+v", page)
 			}
 		}
 		if got, want := strings.Join(rows, " "), `{"id":"1"} {"id":"2" } {"id":"3"}`; got != want {
@@ -83,19 +81,6 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 }
 
 // A page that leads nowhere is found in the service by its route and number.
-func TestAPageThatLeadsNowhereIsNamed(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		say(w, 200, `{"data":[],"next_cursor":"again","has_more":true}`)
-	}, nil)
-	var last error
-	for _, err := range products.Pages(t.Context(), s.Client, ListQuery{}) {
-		last = err
-	}
-	if !LeadsNowhere(last) || !strings.HasPrefix(last.Error(), "GET /products, page 2: ") {
-		t.Errorf("error %v", last)
-	}
-}
-
 func TestPagesStopWhenTold(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

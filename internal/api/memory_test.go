@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // bodyOf is a page of one row that takes so many bytes.
@@ -105,7 +103,7 @@ func TestFailedBodiesTakeNothing(t *testing.T) {
 				if _, err := products.Page(t.Context(), s.Client, ListQuery{}); err == nil {
 					t.Error("no error")
 				}
-				if _, err := RowAt[types.Product](t.Context(), s.Client, "/products", "p"); err == nil && name != "one row" {
+				if _, err := RowAt(t.Context(), s.Client, "/products", "p"); err == nil && name != "one row" {
 					t.Error("no error")
 				}
 				if used := memory.Used(); used != 0 {
@@ -142,20 +140,19 @@ func TestWaitingForMemory(t *testing.T) {
 func TestTimeGoesOnAfterAWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p := watch(t.Context(), Timeouts{Header: time.Minute, Idle: 10 * time.Second, Whole: 20 * time.Second})
-		defer p.stop()
-		p.answered()
-		if err := p.pause(func(context.Context) error { time.Sleep(time.Hour); return nil }); err != nil {
-			t.Fatal(err)
+		defer p.cancel(nil)
+		read := func(took time.Duration) {
+			defer p.within(phaseIdle, p.timeouts.Idle)()
+			time.Sleep(took)
 		}
-		for range 2 {
-			time.Sleep(9 * time.Second)
-			p.step.Reset(p.timeouts.Idle)
-		}
+		read(9 * time.Second)
+		time.Sleep(time.Hour) // for memory
+		read(9 * time.Second)
 		if p.ctx.Err() != nil {
 			t.Errorf("ended early: %v", context.Cause(p.ctx))
 		}
-		time.Sleep(3 * time.Second)
-		if err := p.blame(nil); err == nil || !strings.Contains(err.Error(), "whole") {
+		read(3 * time.Second)
+		if err := p.blame(nil); err == nil || !strings.Contains(err.Error(), phaseWhole) {
 			t.Errorf("ended by %v", err)
 		}
 	})

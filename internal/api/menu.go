@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"regexp"
 )
 
 // MenuAnswer is the orderable menu of a location; its row is an [OrderableMenu].
@@ -26,7 +27,16 @@ func (a *MenuAnswer) Release() { a.hold.release() }
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
 	t := routeMenu.to(location)
 	t.unless = etag
-	answer, err := c.get(ctx, t, nil, parseObjectWith("location_id", "categories"))
+	answer, err := c.get(ctx, t, nil, func(body []byte) error {
+		var menu struct {
+			LocationID there `json:"location_id"`
+			Categories there `json:"categories"`
+		}
+		if err := parseObject(body, &menu); err != nil || menu.LocationID || menu.Categories {
+			return err
+		}
+		return shapeWrong(0, `it has neither "location_id" nor "categories"`)
+	})
 	if err != nil {
 		return MenuAnswer{}, err
 	}
@@ -37,28 +47,17 @@ func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, e
 	return a, nil
 }
 
-// maxETag bounds what is kept of a version and sent back.
+// sendable are the ETags that can be sent back, in the quotes that HTTP wants or without: others
+// would name another version, or several.
+var sendable = regexp.MustCompile(`^((W/)?"[!#-~]*"|[!#-)+\-./0-~]+)$`)
+
 const maxETag = 1024
 
-// entityTag is the ETag of an answer, empty for one that cannot be sent back: it would
-// name another version, or several. What HTTP wants in quotes is taken without them too.
+// entityTag is the ETag of an answer, empty for one that cannot be sent back.
 func entityTag(h http.Header) string {
 	tag := h.Get("ETag")
-	opaque := tag
-	if len(opaque) > 2 && opaque[:2] == "W/" {
-		opaque = opaque[2:]
-	}
-	quoted := len(opaque) > 1 && opaque[0] == '"' && opaque[len(opaque)-1] == '"'
-	if quoted {
-		opaque = opaque[1 : len(opaque)-1]
-	}
-	if len(tag) > maxETag || opaque == "" && !quoted {
+	if len(tag) > maxETag || !sendable.MatchString(tag) {
 		return ""
-	}
-	for _, c := range []byte(opaque) {
-		if c <= ' ' || c > '~' || c == '"' || !quoted && (c == ',' || c == '*') {
-			return ""
-		}
 	}
 	return tag
 }

@@ -65,31 +65,27 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 }
 
 func parseOnline(body []byte, p *Page) error {
-	*p = Page{}
-	if err := (envelope{"data": asRows(&p.Rows, maxRows), "next_updated_since": asText(&p.NextCursor)}).read(body, "data"); err != nil {
+	v := struct {
+		Data rows   `json:"data"`
+		Next string `json:"next_updated_since"`
+	}{Data: rows{body: body, most: maxRows}}
+	if err := parseObject(body, &v); err != nil {
 		return err
 	}
-	if _, ok := instant(p.NextCursor); p.NextCursor != "" && !ok {
+	if v.Data.list == nil {
+		return errNoData
+	}
+	if _, ok := instant(v.Next); v.Next != "" && !ok {
 		return shapeWrong(0, `"next_updated_since" is no instant`)
 	}
+	*p = Page{Rows: v.Data.list, NextCursor: v.Next}
 	return nil
-}
-
-// instantForms are the forms of ISO 8601 in which the service may write an instant. A
-// fraction of a second is read by any of them; without an offset it is UTC.
-var instantForms = []string{
-	time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
-	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z07", "2006-01-02T15:04Z0700", "2006-01-02T15:04",
 }
 
 // instant reads an instant, cut to microseconds.
 func instant(text string) (time.Time, bool) {
-	for _, form := range instantForms {
-		if at, err := time.Parse(form, text); err == nil {
-			return micros(at), true
-		}
-	}
-	return time.Time{}, false
+	at, err := types.Instant(text).Time()
+	return micros(at), err == nil
 }
 
 // micros cuts an instant to microseconds, as checkpoints store it: a cursor belongs to the
@@ -137,16 +133,15 @@ func newestStamp(rows []Raw) (newest time.Time) {
 	return newest
 }
 
-// OnlineOrder asks for an order placed through the key. Its Raw is what [Options.Keep] keeps
-// of it; there is no Value.
-func (c *Client) OnlineOrder(ctx context.Context, id string) (Document[types.OnlineOrder], error) {
+// OnlineOrder asks for an order placed through the key, and returns what [Options.Keep] keeps of it.
+func (c *Client) OnlineOrder(ctx context.Context, id string) (Row, error) {
 	if c.opts.Keep == nil {
-		return Document[types.OnlineOrder]{}, errNothingKept
+		return Row{}, errNothingKept
 	}
-	answer, err := c.get(ctx, routeOrder.to(id), nil, parseObject)
+	answer, err := c.get(ctx, routeOrder.to(id), nil, anyObject)
 	if err != nil {
-		return Document[types.OnlineOrder]{}, err
+		return Row{}, err
 	}
 	answer.release()
-	return Document[types.OnlineOrder]{Raw: bytes.Clone(c.opts.Keep(answer.body)), Received: answer.Received}, nil
+	return Row{bytes.Clone(c.opts.Keep(answer.body)), answer.Received}, nil
 }

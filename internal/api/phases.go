@@ -7,51 +7,32 @@ import (
 	"time"
 )
 
-// phases ends an attempt that stays too long in one of its phases.
+// phases ends an attempt that stays too long in one of its phases. What is between them, a wait
+// for memory above all, is not the service's, and takes none of its time.
 type phases struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	timeouts Timeouts
-	whole    *time.Timer
-	ends     time.Time   // when whole is over
-	step     *time.Timer // the header's, then the body's idle time
+	left     time.Duration // of the whole
 }
 
 // watch begins the first phase; the attempt runs under the context it returns.
 func watch(ctx context.Context, t Timeouts) (context.Context, *phases) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &phases{ctx: ctx, cancel: cancel, timeouts: t}
-	p.whole, p.ends = p.after("whole", t.Whole), time.Now().Add(t.Whole)
-	p.step = p.after("header", t.Header)
-	return ctx, p
+	return ctx, &phases{ctx: ctx, cancel: cancel, timeouts: t, left: t.Whole}
 }
 
-func (p *phases) after(phase string, d time.Duration) *time.Timer {
-	return time.AfterFunc(d, func() { p.cancel(&TimeoutError{Phase: phase, After: d}) })
-}
-
-// answered ends the phase of the headers.
-func (p *phases) answered() {
-	p.step.Stop()
-	p.step = p.after("idle", p.timeouts.Idle)
-}
-
-// pause stops the time while f waits for something that is not the service's.
-func (p *phases) pause(f func(context.Context) error) error {
-	began := time.Now()
-	p.step.Stop()
-	p.whole.Stop()
-	err := f(p.ctx)
-	p.ends = p.ends.Add(time.Since(began))
-	p.step.Reset(p.timeouts.Idle)
-	p.whole.Reset(time.Until(p.ends))
-	return err
-}
-
-func (p *phases) stop() {
-	p.whole.Stop()
-	p.step.Stop()
-	p.cancel(nil)
+// within begins a phase, which may take so long, and no longer than is left of the whole.
+func (p *phases) within(phase string, most time.Duration) (end func()) {
+	limit, began := most, time.Now()
+	if p.left < limit {
+		phase, limit, most = phaseWhole, p.left, p.timeouts.Whole
+	}
+	timer := time.AfterFunc(limit, func() { p.cancel(&TimeoutError{Phase: phase, After: most}) })
+	return func() {
+		timer.Stop()
+		p.left -= time.Since(began)
+	}
 }
 
 // blame is the time-out that ended the attempt, or else err.
@@ -62,16 +43,13 @@ func (p *phases) blame(err error) error {
 	return err
 }
 
-// body is r, each read of which starts the idle time again.
-func (p *phases) body(r io.Reader) io.Reader { return &idleReader{r: r, p: p} }
-
-// idleReader starts the idle time again at each read.
+// idleReader reads a body, each read of which is a phase.
 type idleReader struct {
 	r io.Reader
 	p *phases
 }
 
 func (r *idleReader) Read(b []byte) (int, error) {
-	r.p.step.Reset(r.p.timeouts.Idle)
+	defer r.p.within(phaseIdle, r.p.timeouts.Idle)()
 	return r.r.Read(b)
 }

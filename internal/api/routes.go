@@ -116,13 +116,11 @@ func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
 const maxBusiness = 1024
 
 func parseMe(body []byte) (types.Me, error) {
-	if err := parseObject(body); err != nil {
-		return types.Me{}, err
-	}
-	me, err := Decode[types.Me](body)
+	var me types.Me
+	err := parseObject(body, &me)
 	switch {
 	case err != nil:
-		return me, shapeWrong(0, err.Error())
+		return me, err
 	case me.Business.ID == "":
 		return me, shapeWrong(0, "it has no business.id: is the base URL right?")
 	case len(me.Business.ID) > maxBusiness:
@@ -149,19 +147,41 @@ func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
 	return s, nil
 }
 
-// RowAt asks for one row by its id, behind the path of its list. When the object does not fit
-// its type, the error is a [*BodyError] and the Document holds Raw all the same.
-func RowAt[T any](ctx context.Context, c *Client, path, id string) (Document[T], error) {
+func parseSnapshot(body []byte, s *Snapshot) error {
+	v := struct {
+		Data rows `json:"data"`
+	}{Data: rows{body: body, most: maxRows}}
+	if err := parseObject(body, &v); err != nil {
+		return err
+	}
+	if s.Rows = v.Data.list; s.Rows == nil {
+		return errNoData
+	}
+	return nil
+}
+
+// Row is one row, as received.
+type Row struct {
+	Raw Raw
+	Received
+}
+
+// RowAt asks for one row by its id, behind the path of its list.
+func RowAt(ctx context.Context, c *Client, path, id string) (Row, error) {
 	t := route{path: path + "/{id}", most: mostOfObject}.to(id)
-	answer, err := c.get(ctx, t, nil, parseObjectWith("id", "location_id"))
+	answer, err := c.get(ctx, t, nil, func(body []byte) error {
+		var row struct {
+			ID         there `json:"id"`
+			LocationID there `json:"location_id"`
+		}
+		if err := parseObject(body, &row); err != nil || row.ID || row.LocationID {
+			return err
+		}
+		return shapeWrong(0, `it has neither "id" nor "location_id"`)
+	})
 	if err != nil {
-		return Document[T]{}, err
+		return Row{}, err
 	}
 	answer.release()
-	d := Document[T]{Raw: answer.body, Received: answer.Received}
-	d.Value, err = Decode[T](d.Raw)
-	if err != nil {
-		return d, answer.bodyError(shapeWrong(0, err.Error()))
-	}
-	return d, nil
+	return Row{answer.body, answer.Received}, nil
 }

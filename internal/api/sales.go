@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
@@ -20,8 +22,6 @@ type SalesReport struct {
 	Rows     []Raw // [types.SalesDay] or [types.ProductSales] each
 	Totals   Raw   // a Breakdown; /sales/daily only
 	Currency string
-	From, To types.Date
-	GroupBy  string // /sales/products only
 	Received
 }
 
@@ -58,4 +58,23 @@ func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport,
 	answer.release()
 	s.Received = answer.Received
 	return s, nil
+}
+
+func parseReport(body []byte, s *SalesReport, daily bool) error {
+	v := struct {
+		Currency string         `json:"currency"`
+		Data     rows           `json:"data"`
+		Totals   jsontext.Value `json:"totals"`
+	}{Data: rows{body: body, most: maxReportRows}}
+	err := parseObject(body, &v)
+	switch {
+	case err != nil:
+		return err
+	case v.Data.list == nil:
+		return errNoData
+	case daily && v.Totals.Kind() != '{':
+		return shapeWrong(0, `"totals" is not an object`)
+	}
+	*s = SalesReport{Rows: v.Data.list, Totals: Raw(v.Totals), Currency: v.Currency}
+	return nil
 }

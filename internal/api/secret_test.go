@@ -177,7 +177,7 @@ func TestAnUntrustedServerIsNotAskedTwice(t *testing.T) {
 	server.Config.ErrorLog = nil
 	defer server.Close()
 	attempts := 0
-	c, err := New(Options{BaseURL: server.URL, Key: func() string { return testKey }, Observe: func(Exchange) { attempts++ }})
+	c, err := New(Options{BaseURL: server.URL, Key: func() string { return testKey }, Observe: func(string, int) { attempts++ }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -54,7 +55,7 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 type service struct {
 	*Client
 	log       *bytes.Buffer
-	exchanges []Exchange
+	exchanges []string
 	mu        sync.Mutex
 }
 
@@ -72,10 +73,10 @@ func serve(t *testing.T, handler http.HandlerFunc, change func(*Options)) *servi
 		BaseURL: "http://pos.example/v1", Key: func() string { return testKey }, Transport: transport,
 		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Jitter: func() float64 { return 0.5 },
-		Observe: func(x Exchange) {
+		Observe: func(route string, status int) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.exchanges = append(s.exchanges, x)
+			s.exchanges = append(s.exchanges, fmt.Sprint(route, " ", status))
 		},
 	}
 	if change != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
-
-	"github.com/larder-sync/larder/internal/api/types"
 )
 
 // orderPage is a page of n orders of three lines each, like those of the
@@ -40,32 +38,8 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var p Page
-		if err := parsePage(body, &p, false); err != nil || len(p.Rows) != 200 {
+		if err := parsePage(body, &p); err != nil || len(p.Rows) != 200 {
 			b.Fatal(len(p.Rows), err)
-		}
-	}
-}
-
-// BenchmarkDecode measures documents read into their types.
-func BenchmarkDecode(b *testing.B) {
-	var page Page
-	if err := parsePage(orderPage(200), &page, true); err != nil {
-		b.Fatal(err)
-	}
-	b.Run("order", func(b *testing.B) { benchmarkDecode[types.SalesOrder](b, page.Rows[7]) })
-	b.Run("me", func(b *testing.B) {
-		benchmarkDecode[types.Me](b, []byte(`{"app":{"id":"app_1","name":"Larder","mode":"live"},"business":{"id":"biz_1","name":"La Cuptor"},`+
-			`"scopes":["locations:read","menu:read","sales:read","stock:read","orders:write"],"location_ids":["loc_1","loc_2"],"all_locations":true,`+
-			`"rate_limits":{"per_minute":120,"business_per_minute":600,"heavy_per_minute":30,"orders_per_minute":30},"webhook":{"url":null,"configured":false}}`))
-	})
-}
-
-func benchmarkDecode[T any](b *testing.B, raw []byte) {
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Decode[T](raw); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

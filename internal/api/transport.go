@@ -57,7 +57,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Observe == nil {
-		o.Observe = func(Exchange) {}
+		o.Observe = func(string, int) {}
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
@@ -120,17 +120,14 @@ func Renewed(fresh func() *http.Transport) *Connections {
 
 // RoundTrip implements [http.RoundTripper].
 func (c *Connections) RoundTrip(req *http.Request) (*http.Response, error) {
-	return c.current().RoundTrip(req)
-}
-
-func (c *Connections) current() *http.Transport {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if time.Since(c.since) >= connectionAge {
 		c.now.CloseIdleConnections()
 		c.now, c.since = c.fresh(), time.Now()
 	}
-	return c.now
+	now := c.now
+	c.mu.Unlock()
+	return now.RoundTrip(req)
 }
 
 // CloseIdleConnections closes those of the present transport.

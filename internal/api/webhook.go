@@ -12,15 +12,12 @@ import (
 // of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
 func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
-	answer, err := c.get(ctx, routeWebhookTest.to(), nil, parseObject)
+	var result types.WebhookTest
+	answer, err := c.get(ctx, routeWebhookTest.to(), nil, func(body []byte) error { return parseObject(body, &result) })
 	if err != nil {
 		return types.WebhookTest{}, err
 	}
-	defer answer.release()
-	result, err := Decode[types.WebhookTest](answer.body)
-	if err != nil {
-		return result, answer.bodyError(shapeWrong(0, err.Error()))
-	}
+	answer.release()
 	return result, nil
 }
 

@@ -188,10 +188,10 @@ func TestBadRowsWithoutEnd(t *testing.T) {
 		}
 		answering(200, fmt.Sprintf(`{"data":[%s],"has_more":true,"next_cursor":"c%d"}`, b.String()[1:], page))(w, r)
 	}))
-	if says := s.failure(t, "products"); !strings.Contains(says, "100000 rows in quarantine") {
+	if says := s.failure(t, "products"); !strings.Contains(says, "20000 rows in quarantine") {
 		t.Errorf("after %d pages: %s", page, says)
 	}
-	if open := s.ask(t, "SELECT count() FROM larder.quarantine WHERE source = 'r0'")[0]; open != "100000" {
+	if open := s.ask(t, "SELECT count() FROM larder.quarantine WHERE source = 'r0'")[0]; open != "20000" {
 		t.Errorf("%s entries are open", open)
 	}
 	s.behave()

@@ -47,7 +47,7 @@ type Options struct {
 	Ledger  *budget.Ledger
 	API     api.Options
 	MayAsk  func() error // an error: nothing is to be asked
-	Observe func(api.Exchange)
+	Observe func(route string, status int)
 	Changed func() // called after each change of its condition that the source's loop acts on
 	Log     *slog.Logger
 }
@@ -60,11 +60,11 @@ func New(o Options) (*Link, error) {
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
 	// The key of every request but those to /me is the one with which /me has answered. A key of
 	// another restaurant, put in the place of this one's, must not bring a single row.
-	opts.Key, opts.Observe = l.secret(&l.inUse), func(e api.Exchange) {
-		if e.Status == http.StatusUnauthorized {
+	opts.Key, opts.Observe = l.secret(&l.inUse), func(route string, status int) {
+		if status == http.StatusUnauthorized {
 			o.Queue.refused()
 		}
-		o.Observe(e)
+		o.Observe(route, status)
 	}
 	client, err := api.New(opts)
 	if err != nil {

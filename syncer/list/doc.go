@@ -6,9 +6,9 @@
 // on arrival. Its walks (walk.go) are of three kinds: incremental walks, backfills and full
 // resyncs. The last two are long; one of them may run beside an incremental walk. A walk asks
 // for a page and has its rows written into an intake. Then it hands the sink one commit with
-// the rows, the tombstones, the quarantine entries and the checkpoint behind them. The next
-// page is asked for while this one is mapped ([api.Follow]). How many may be on their way is
-// decided in window.go.
+// the rows, the tombstones, the quarantine entries and the checkpoint behind them, and asks for
+// the next page ([api.Follow]) while the sink stores it. How many may be on their way is decided
+// in window.go.
 //
 // # States
 //

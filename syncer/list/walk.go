@@ -37,7 +37,7 @@ type walk struct {
 const MaxRefusals = 3
 
 // errTooManyBad stops a walk in front of a page with more bad rows.
-var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", write.MaxEntries)
+var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be understood: the walk waits in front of them, so that none is passed by; look at the view quarantine, and show it to the service", sinks.MaxOpen)
 
 // errOvertaken stops a full resync that has begun before another became owed.
 var errOvertaken = errors.New("another full resync is owed since this one began")
@@ -78,8 +78,8 @@ func (w *walk) pages(ctx context.Context) error {
 	since := w.cp.Since
 	ask := func(ctx context.Context, cursor string) (Page, error) { return w.ask(ctx, since, cursor) }
 	// One more page may be asked for while one of this walk has not been handed to the sink.
-	mayAsk := func(ctx context.Context) error { return w.window.wait(ctx, w.window.limit()-2) }
-	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, mayAsk) {
+	place := func(ctx context.Context) error { return w.window.wait(ctx, w.window.limit()-2) }
+	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, place) {
 		if err == nil {
 			err = w.take(ctx, p)
 		}

@@ -157,11 +157,8 @@ func appendScalar(b []byte, v *sinks.Vector, at int) []byte {
 }
 
 func appendText(b, text []byte) []byte {
-	quoted, err := jsontext.AppendQuote(b, text)
-	if err != nil { // no UTF-8, which columns hold as it is
-		quoted, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(string(text), "\ufffd"))
-	}
-	return quoted
+	b, _ = jsontext.AppendQuote(b, text) // columns hold UTF-8
+	return b
 }
 
 // appendDecimal writes a number of units as a text with so many decimals.

@@ -32,11 +32,15 @@ func Compile[T any](table string, context ...sinks.Column) (*Plan, error) {
 		c.plan.context = c.column(col) + 1
 	}
 	root, err := c.object(reflect.TypeFor[T](), place{})
-	if err == nil {
-		err = c.check()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("compile %s: %w", table, err)
+	}
+	seen := map[string]bool{}
+	for _, col := range c.plan.table.Columns {
+		if seen[col.Name] {
+			return nil, fmt.Errorf("compile %s: two columns are named %s", table, col.Name)
+		}
+		seen[col.Name] = true
 	}
 	c.plan.root = root
 	return c.plan, nil
@@ -56,17 +60,6 @@ type place struct {
 func (c *compiler) column(col sinks.Column) int {
 	c.plan.table.Columns = append(c.plan.table.Columns, col)
 	return len(c.plan.table.Columns) - 1
-}
-
-func (c *compiler) check() error {
-	seen := map[string]bool{}
-	for _, col := range c.plan.table.Columns {
-		if seen[col.Name] {
-			return fmt.Errorf("two columns are named %s", col.Name)
-		}
-		seen[col.Name] = true
-	}
-	return nil
 }
 
 // object plans a struct, embedded structs in their place.

@@ -53,18 +53,13 @@ func (s *Seen) Has(d DriftItem) bool {
 	return ok || len(s.keys) >= maxSeen
 }
 
-// Add puts a [DriftItem.Key] into the set, and reports whether it is new there.
-func (s *Seen) Add(key string) bool {
+// Add puts a [DriftItem.Key] into the set.
+func (s *Seen) Add(key string) {
 	if s.keys == nil {
 		s.keys = map[string]struct{}{}
 	}
-	before := len(s.keys)
 	s.keys[key] = struct{}{}
-	return len(s.keys) > before
 }
-
-// Remove takes a [DriftItem.Key] out of the set.
-func (s *Seen) Remove(key string) { delete(s.keys, key) }
 
 // driftNotes are what the row at hand has that api.md does not know.
 type driftNotes struct {

@@ -7,6 +7,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+const (
+	noSuch     = "there is no such day or time: "
+	notInstant = "want an instant as YYYY-MM-DDThh:mm[:ss[.ffffff]]Z"
+)
+
 func TestInstants(t *testing.T) {
 	for _, c := range []struct{ text, want, reason string }{
 		{"2025-03-14T18:03:11Z", "2025-03-14T18:03:11Z", ""},
@@ -34,14 +39,15 @@ func TestInstants(t *testing.T) {
 		{"2025-03-14T18:03:11+00", "2025-03-14T18:03:11Z", ""},
 		{"2025-03-14T18:03:11.25-05", "2025-03-14T23:03:11.25Z", ""},
 		{"2025-03-14T18:03:11+0230", "2025-03-14T15:33:11Z", ""},
-		{"2025-02-29T00:00:00Z", "", noSuchDay},
-		{"2025-13-01T00:00:00Z", "", noSuchDay},
-		{"2025-00-01T00:00:00Z", "", noSuchDay},
-		{"1900-02-29T00:00:00Z", "", noSuchDay},
-		{"2025-03-14T24:00:00Z", "", noSuchClock},
-		{"2025-03-14T18:60:00Z", "", noSuchClock},
-		{"2025-03-14T18:00:60Z", "", noSuchClock},
-		{"2025-03-14T18:00:00+24:00", "", noSuchClock},
+		{"2025-02-29T00:00:00Z", "", noSuch + "day out of range"},
+		{"2025-13-01T00:00:00Z", "", noSuch + "month out of range"},
+		{"2025-00-01T00:00:00Z", "", noSuch + "month out of range"},
+		{"1900-02-29T00:00:00Z", "", noSuch + "day out of range"},
+		{"2025-03-14T24:00:00Z", "", noSuch + "hour out of range"},
+		{"2025-03-14T18:60:00Z", "", noSuch + "minute out of range"},
+		{"2025-03-14T18:00:60Z", "", noSuch + "second out of range"},
+		{"2025-03-14T18:00:00+24:00", "2025-03-13T18:00:00Z", ""}, // so does package time
+		{"2025-03-14T18:00:00+25:00", "", noSuch + "time zone offset hour out of range"},
 		{"", "", notInstant}, {"now", "", notInstant}, {"2025-03-14", "", notInstant}, {"2025-03-14 18:03:11Z", "", notInstant},
 		{"2025-03-14T18Z", "", notInstant}, {"2025-03-14T18:03.5Z", "", notInstant}, {"2025-03-14T18:03:1Z", "", notInstant}, {"2025-03-14T18:03:11z", "", notInstant}, {"2025-03-14T18:03:11.Z", "", notInstant},
 		{"2025-03-14T18:03:11,Z", "", notInstant}, {"2025-03-14T18:03:11+2", "", notInstant}, {"2025-03-14T18:03:11+02:", "", notInstant},
@@ -89,7 +95,7 @@ func TestDays(t *testing.T) {
 	}{
 		{"1970-01-01", 0, ""}, {"1969-12-31", -1, ""}, {"1900-01-01", firstDay, ""}, {"2262-04-11", lastDay, ""}, {"2000-02-29", 11016, ""},
 		{"1899-12-31", 0, outOfRange}, {"2262-04-12", 0, outOfRange}, {"9999-12-31", 0, outOfRange}, {"0001-01-01", 0, outOfRange},
-		{"2025-04-31", 0, noSuchDay}, {"2100-02-29", 0, noSuchDay}, {"2025-01-00", 0, noSuchDay},
+		{"2025-04-31", 0, noSuch + "day out of range"}, {"2100-02-29", 0, noSuch + "day out of range"}, {"2025-01-00", 0, noSuch + "day out of range"},
 		{"2025-1-01", 0, notDay}, {"25-01-01", 0, notDay}, {"2025-01-01T00:00:00Z", 0, notDay}, {"01-01-2025", 0, notDay}, {"", 0, notDay}, {"2025-01-0x", 0, notDay},
 	} {
 		if got, reason := parseDay([]byte(c.text)); reason != c.reason || reason == "" && got != c.want {

@@ -5,38 +5,36 @@ import "slices"
 // mapField reads an object with open keys. A value under a key that api.md names
 // is as strict as any field. One under another key lands when it fits the columns,
 // and is left to the row's JSON when it does not: it never costs the row (DESIGN
-// R9).
+// R9). Of unknown entries with one key the first counts.
 func (m *Mapper) mapField(f *field) error {
 	if f.nullable && m.dec.PeekKind() == 'n' {
 		return m.skipNull(f)
 	}
-	var seen uint64
-	m.entries, m.at = m.entries[:0], nil
+	var named uint64
+	var others map[string]bool
 	err := m.members(func(name []byte) error {
 		key, _ := m.text(name)
 		i := slices.IndexFunc(f.keys, func(k string) bool { return k == string(key) })
 		switch {
+		case i < 0 && others[string(key)]:
+			return m.skip()
 		case i < 0:
+			if others == nil {
+				others = map[string]bool{}
+			}
+			others[string(key)] = true
 			return m.unknownEntry(f, name)
-		case seen&(1<<i) != 0:
+		case named&(1<<i) != 0:
 			return m.bad(nil, "there twice")
 		}
-		seen |= 1 << i
+		named |= 1 << i
 		m.appendKey(f, key)
 		return m.element(f)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		m.endList(f)
 	}
-	// The unknown entries come after the others: which value of a key is the last is known at
-	// the object's end. They are read from the row, where the parser is already past them.
-	for _, e := range m.entries {
-		if m.fits(f, e.value) {
-			m.appendKey(f, []byte(e.key))
-		}
-	}
-	m.endList(f)
-	return nil
+	return err
 }
 
 func (m *Mapper) appendKey(f *field, key []byte) {
@@ -45,32 +43,16 @@ func (m *Mapper) appendKey(f *field, key []byte) {
 	}
 }
 
-// entry is an entry of a map under a key that api.md does not name.
-type entry struct {
-	key   string
-	value []byte // a part of the row
-}
-
-// unknownEntry reports an entry that api.md does not name, and puts it aside: of
-// those with one key the last counts.
+// unknownEntry reads an entry that api.md does not name, and reports it.
 func (m *Mapper) unknownEntry(f *field, name []byte) error {
 	m.note(f.scalar.path, DriftValue, m.kept(name))
 	text, _ := m.text(name)
-	key := string(text)
+	key := string(text) // the value's text takes its place
 	value, err := m.value()
-	if err != nil {
-		return err
+	if err == nil && m.fits(f, value) {
+		m.appendKey(f, []byte(key))
 	}
-	i, again := m.at[key]
-	if !again {
-		if m.at == nil {
-			m.at = map[string]int{}
-		}
-		i = len(m.entries)
-		m.entries, m.at[key] = append(m.entries, entry{key: key}), i
-	}
-	m.entries[i].value = m.kept(value)
-	return nil
+	return err
 }
 
 // fits appends the value of an unknown entry, or nothing when it is no value of the
@@ -83,7 +65,7 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 		m.inner = m.plan.NewMapper()
 	}
 	in := m.inner
-	in.beginRow(value)
+	in.beginRow(m.kept(value))
 	in.vectors = m.vectors
 	defer func() { in.vectors = nil }()
 	if in.object(f.sub) != nil {

@@ -21,8 +21,6 @@ type Mapper struct {
 	// Of the row at hand.
 	vectors []sinks.Vector
 	rowID   string
-	entries []entry        // unknown ones of the map that is open, by their first key
-	at      map[string]int // where in entries a key is
 
 	inner *Mapper // reads the unknown entries of maps of objects
 }

@@ -68,7 +68,7 @@ func TestBadRows(t *testing.T) {
 		{"missing in an element", order, orderRow(2), `"id":"itm_01J8ZQ40001",`, ``, "items.1.id", "missing", ""},
 		{"missing in an object", order, orderRow(1), `"tip":"5.00",`, ``, "totals.tip", "missing", ""},
 		{"year 1", order, orderRow(1), `"created_at":"2025-03-14T18:03:11.123456Z"`, `"created_at":"0001-01-01T00:00:00Z"`, "created_at", outOfRange, `"0001-01-01T00:00:00Z"`},
-		{"no such day", order, orderRow(1), `"business_day":"2025-03-14"`, `"business_day":"2025-02-29"`, "business_day", noSuchDay, `"2025-02-29"`},
+		{"no such day", order, orderRow(1), `"business_day":"2025-03-14"`, `"business_day":"2025-02-29"`, "business_day", noSuch + "day out of range", `"2025-02-29"`},
 		{"fields twice", order, orderRow(1), `"channel":"pos"`, `"channel":"pos","channel":"pos"`, "channel", "there twice", ""},
 		{"fields twice, deep", order, orderRow(2), `"vat_rate":9,"total":"50.65"`, `"vat_rate":9,"vat_rate":9,"total":"50.65"`, "items.1.vat_rate", "there twice", ""},
 		{"unknown field of an object that is none", order, orderRow(1), `"channel":"pos"`, `"x":[01],"channel":"pos"`, "x", "not valid JSON", "1]"},
@@ -162,7 +162,7 @@ func TestManyNames(t *testing.T) {
 		b.WriteString(`"k` + strconv.Itoa(i%50_000) + `":"` + strconv.Itoa(i) + `.00",`)
 	}
 	got, _ := mapped(t, plan[types.SalesDay](t, "sales_daily"), strings.Replace(dayRow, `"payments":{`, `"payments":{`+b.String(), 1))
-	if payments := got["payments"].(values); payments["k7"] != "50007.00" || len(payments) != 50_000+2 {
+	if payments := got["payments"].(values); payments["k7"] != "7.00" || len(payments) != 50_000+2 {
 		t.Errorf("k7 is %v among %d entries", payments["k7"], len(payments))
 	}
 }

@@ -13,7 +13,11 @@ func (m *Mapper) scalar(s *scalar, value []byte) error {
 		if value[0] != 't' && value[0] != 'f' {
 			return m.bad(value, "want true or false")
 		}
-		v.AppendInt(boolean(value[0] == 't'))
+		n := int64(0)
+		if value[0] == 't' {
+			n = 1
+		}
+		v.AppendInt(n)
 		return nil
 	}
 	text := value
@@ -72,11 +76,4 @@ func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string)
 		v.AppendInt(n)
 	}
 	return finer, reason
-}
-
-func boolean(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }

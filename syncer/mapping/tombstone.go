@@ -78,13 +78,10 @@ func (m *Mapper) tombstone() (Result, error) {
 // reason reads why the row was removed; one that api.md does not name is kept.
 func (m *Mapper) reason(value []byte) string {
 	var text []byte
-	switch value[0] {
-	case 'n':
-		return "deleted"
-	case '"':
+	if value[0] == '"' {
 		text, _ = m.text(value)
 	}
-	if !slices.Contains(reasons, string(text)) {
+	if value[0] != 'n' && !slices.Contains(reasons, string(text)) {
 		m.note("reason", DriftValue, m.kept(value))
 	}
 	return cmp.Or(string(text), "deleted")

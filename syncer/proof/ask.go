@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
@@ -95,12 +94,9 @@ func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error 
 
 // askTotals asks for a span and reads the days that have changed.
 func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, answer, error) {
-	asked := time.Now()
-	counting, asks := api.Counting(ctx)
-	report, err := st.AskReport(counting, lane, sp)
-	r := answer{SalesReport: report, requests: asks.Take()}
+	report, err := st.AskReport(ctx, lane, sp)
+	r := answer{SalesReport: report, requests: uint64(report.Attempts)}
 	if err != nil {
-		st.Writer.Count(write.Counts{Requests: r.requests})
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)
@@ -113,8 +109,6 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
-	in.Sighted(write.Sighting{From: string(sp.From), To: string(sp.To), Location: sp.Location})
-	in.ReleaseUnseen(asked, sp.holds)
 	in.AfterTaken = func() { st.written.remember(sp, changed) }
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {

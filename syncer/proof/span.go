@@ -7,7 +7,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/write"
 )
 
 // MaxRange is the longest date range the service answers, in days (api.md, "Limits").
@@ -17,11 +16,6 @@ const MaxRange = 92
 type Span struct {
 	From, To types.Date
 	Location string
-}
-
-// holds reports whether the span covers the place and the days of a sighting.
-func (sp Span) holds(s write.Sighting) bool {
-	return s.From != "" && s.Location == sp.Location && string(sp.From) <= s.From && s.To <= string(sp.To)
 }
 
 // Covers reports whether a day lies within the span.

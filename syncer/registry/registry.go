@@ -59,7 +59,7 @@ type Definition struct {
 	Kind   Kind
 	Job    schedule.Job  // that asks for it; where the entry names none, that of its kind
 	Scopes []string      // any of them lets it be read; none are needed when empty
-	Routes []string      // that are asked for it, as [api.Exchange] names them: Path, and that of a row
+	Routes []string      // that are asked for it, as [api.Options] Observe names them: Path, and that of a row
 	Plan   *mapping.Plan // from its rows to its columns
 
 	// Path is what is asked, with {id} where an id goes. Of a snapshot or a cursor list it is
@@ -191,7 +191,7 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 	}
 	if d.OneByOne && d.One == nil {
 		d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-			row, err := api.RowAt[T](ctx, c, d.Path, id)
+			row, err := api.RowAt(ctx, c, d.Path, id)
 			return row.Raw, row.Date, err
 		}
 	}

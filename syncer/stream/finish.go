@@ -15,9 +15,9 @@ import (
 // Attempt runs a pass of a stream's walks and acts on how it ended: the state of
 // the stream, and of the source where the error is the key's or the service's.
 func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Context) error) error {
-	started, walked := time.Now(), st.Writer.Walking()
+	started := time.Now()
 	err := st.Source.Protected(ctx, st.Def.Name+" "+kind, pass)
-	walked()
+	st.Writer.LogQuarantine()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

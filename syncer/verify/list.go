@@ -87,9 +87,9 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
 	}
-	room := func(context.Context) error { return nil }
+	place := func(context.Context) error { return nil }
 	part, size := map[string]answer{}, 0
-	for p, err := range api.Follow(ctx, "", ask, room) {
+	for p, err := range api.Follow(ctx, "", ask, place) {
 		if err != nil {
 			return pages, err
 		}

@@ -18,5 +18,5 @@
 //   - The newest fetch of a row has the highest version ([VersionClock]), and an older one
 //     never replaces the memory of it.
 //   - A bad row is never dropped: it is in quarantine, whole, until a good one comes in
-//     its place, or until a walk that would bring it again has not brought it.
+//     its place, or until a full resync has not brought it.
 package write

@@ -3,7 +3,6 @@ package write
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -27,14 +26,13 @@ type Intake struct {
 	// AfterTaken is called when the sink has taken the commit; it may be nil.
 	AfterTaken func()
 
-	writer   *Writer
-	walk     uint64
-	known    func(mapping.DriftItem) bool // reported
-	drift    mapping.Seen                 // what the commit reports
-	notes    []note
-	bad      []badRow         // what entered quarantine
-	nameless []string         // keys of bad rows without an id
-	refused  map[string]entry // what the sink has refused, by its key
+	writer  *Writer
+	walk    uint64
+	known   func(mapping.DriftItem) bool // reported
+	drift   mapping.Seen                 // what the commit reports
+	notes   []note
+	bad     []badRow         // what entered quarantine
+	refused map[string]entry // what the sink has refused, by its key
 }
 
 // note is what the writer will remember of a row.
@@ -79,8 +77,11 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 		return row
 	}
 	row.Fresh = true
-	if row.Tombstone {
-		in.tombstone(res.Tombstone, raw, version, at)
+	if t := res.Tombstone; t != nil {
+		in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
+			ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, UpdatedAt: t.UpdatedAt, Raw: raw,
+		})
+		in.Counts.Tombstones++
 		return row
 	}
 	err = in.Commit.Batch.EndRow(sinks.Row{ID: id, Version: version, FetchedAt: at, Raw: raw})
@@ -122,36 +123,24 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	} else {
 		wr.memory.forget(version)
 	}
-	if wr.entries.maybe(id) {
+	if _, open := wr.entries[id]; open {
 		in.Release(id)
 	}
 	return true
 }
 
-func (in *Intake) tombstone(t *mapping.Tombstone, raw []byte, version uint64, at time.Time) {
-	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{
-		ID: t.ID, Version: version, FetchedAt: at, Reason: t.Reason, DeletedAt: t.DeletedAt, UpdatedAt: t.UpdatedAt, Raw: raw,
-	})
-	in.Counts.Tombstones++
-}
-
 // Remove adds a tombstone of a row that Larder itself found to be gone, with the reason. The
-// service has sent none.
+// service has sent none. A row that is remembered is written again when it comes back as it was.
 func (in *Intake) Remove(id, reason string, version uint64, at time.Time) {
-	in.forget(id, reason, version)
-	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
-	in.Counts.Tombstones++
-}
-
-// forget has a row that is remembered written again when it comes back as it was.
-func (in *Intake) forget(id, reason string, version uint64) {
 	wr := in.writer
 	wr.mu.Lock()
-	defer wr.mu.Unlock()
 	if _, known := wr.memory.rows[id]; known {
 		w := written{hash: wr.memory.hash([]byte(reason)), version: version, stamp: unstamped, walk: in.walk}
 		in.notes = append(in.notes, note{id, w})
 	}
+	wr.mu.Unlock()
+	in.Commit.Tombstones = append(in.Commit.Tombstones, sinks.Tombstone{ID: id, Version: version, FetchedAt: at, Reason: reason, DeletedAt: at})
+	in.Counts.Tombstones++
 }
 
 // refuse puts a row that could not be understood into quarantine (DESIGN R8).
@@ -172,19 +161,22 @@ func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id
 func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version uint64, at time.Time) Row {
 	wr := in.writer
 	row := Row{ID: id, Key: sinks.Quarantined{ID: id, Raw: raw}.Key(), Bad: true}
-	if id == "" {
-		in.nameless = append(in.nameless, row.Key)
-	}
+	now := time.Now()
 	wr.mu.Lock()
 	hash := wr.memory.hash(raw)
-	same := wr.entries.same(row.Key, hash) && !in.Rewrite || wr.memory.newer(id, version)
+	before, open := wr.entries[row.Key]
+	if open {
+		before.seen = now
+		wr.entries[row.Key] = before
+	}
+	same := open && before.hash == hash && !in.Rewrite || wr.memory.newer(id, version)
 	wr.mu.Unlock()
 	if same {
 		in.Counts.Unchanged++
 		return row
 	}
 	row.Fresh = true
-	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw)}})
+	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw), now}})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
 		ID: id, Field: field, Reason: reason, Raw: raw, Version: version, FetchedAt: at,
@@ -198,13 +190,11 @@ func (in *Intake) Release(key string) {
 	in.Commit.Released = append(in.Commit.Released, key)
 }
 
-// Walk is the number of the walk that sees the rows.
-func (in *Intake) Walk() uint64 { return in.walk }
-
 // BadRows is how many rows have entered quarantine.
 func (in *Intake) BadRows() int { return len(in.bad) }
 
-// reported reports whether drift is in this commit, or in one that was handed to the sink.
+// reported reports whether drift is in this commit, or in one that the sink has taken. Of two walks
+// at once both may report it, which the view shows once.
 func (in *Intake) reported(d mapping.DriftItem) bool {
 	wr := in.writer
 	wr.mu.Lock()
@@ -220,22 +210,6 @@ func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
 		}
 		in.drift.Add(d.Key())
 		in.Commit.Drift = append(in.Commit.Drift, sinks.Drift{Path: d.Path, Kind: d.Kind, Example: string(d.Example), RowID: id, SeenAt: at})
-	}
-}
-
-// claimDrift leaves out of the commit what another has reported meanwhile; the rest counts as
-// reported, unless the sink refuses the commit.
-func (in *Intake) claimDrift() (refused func()) {
-	wr := in.writer
-	wr.mu.Lock()
-	defer wr.mu.Unlock()
-	in.Commit.Drift = slices.DeleteFunc(in.Commit.Drift, func(d sinks.Drift) bool { return !wr.drift.Add(d.Key()) })
-	return func() {
-		wr.mu.Lock()
-		defer wr.mu.Unlock()
-		for _, d := range in.Commit.Drift {
-			wr.drift.Remove(d.Key())
-		}
 	}
 }
 
@@ -282,25 +256,24 @@ func (in *Intake) Remember() {
 		wr.memory.record(n.id, n.w)
 	}
 	for _, key := range in.Commit.Released {
-		if _, open := wr.entries.known[key]; open {
-			wr.pending.closed++
+		if _, open := wr.entries[key]; open {
+			wr.unlogged.closed++
+			delete(wr.entries, key)
 		}
-		wr.entries.close(key)
 	}
 	for _, r := range in.bad {
-		if _, open := wr.entries.known[r.key]; !open && (!wr.entries.beyond || !in.Rewrite) {
-			wr.pending.open(r)
+		if _, open := wr.entries[r.key]; !open {
+			wr.unlogged.open(r)
 		}
-		wr.entries.put(r.key, r.entry)
+		wr.remember(r.key, r.entry)
 	}
 	for key, e := range in.refused { // the flush was faster, and a key may be released above
-		wr.entries.put(key, e)
+		wr.remember(key, e)
 	}
 	wr.mu.Unlock()
 	if in.AfterTaken != nil {
 		in.AfterTaken()
 	}
-	wr.tell()
 	in.CountRows()
 }
 
@@ -308,14 +281,13 @@ func (in *Intake) Remember() {
 func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	wr := in.writer
 	wr.mu.Lock()
+	defer wr.mu.Unlock()
 	for _, q := range rows {
 		key := q.Key()
 		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}
-		wr.entries.put(key, in.refused[key])
-		wr.pending.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
+		wr.remember(key, in.refused[key])
+		wr.unlogged.open(badRow{id: q.ID, reason: "the warehouse refuses it; view quarantine has its reason"})
 	}
-	wr.mu.Unlock()
-	wr.tell()
 }
 
 // CountPage counts a page of which nothing is written.

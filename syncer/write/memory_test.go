@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/sinks"
 )
 
 func TestVersionsGrowThroughClockStepsAndRestarts(t *testing.T) {
@@ -50,32 +52,18 @@ func TestMemoryKeepsTheNewestFetch(t *testing.T) {
 }
 
 func TestOpenEntriesAreBounded(t *testing.T) {
-	o := newEntries()
-	for i := range entriesCap {
-		o.put(fmt.Sprint(i), entry{hash: 7})
+	w := NewWriter(Options{})
+	for i := range 3 * sinks.MaxOpen {
+		w.remember(fmt.Sprint(i), entry{hash: 7})
 	}
-	if o.maybe("stranger") {
-		t.Error("a row that never was bad may have an entry")
+	if n := w.QuarantinedCount(); n != 2*sinks.MaxOpen || !w.Full() {
+		t.Errorf("%d entries are remembered", n)
 	}
-	o.put("one more", entry{hash: 7})
-	if len(o.known) != entriesCap {
-		t.Errorf("%d entries are remembered", len(o.known))
-	}
-	if !o.maybe("one more") || o.same("one more", 7) {
-		t.Error("an entry beyond the bound is taken for known")
-	}
-	o.put("5", entry{hash: 8})
-	if !o.same("5", 8) {
+	if w.remember("5", entry{hash: 8}); w.entries["5"].hash != 8 {
 		t.Error("a known entry is not replaced")
 	}
-	o.close("5")
-	o.put("one more", entry{hash: 7})
-	if !o.same("one more", 7) {
-		t.Error("no room after an entry was closed")
-	}
-	after := newEntries()
-	after.restore(make([]string, entriesCap+1)) // all without an id
-	if !after.maybe("anything") {
-		t.Error("what the sink did not list is forgotten")
+	delete(w.entries, "5")
+	if w.remember("one more", entry{hash: 7}); !w.MaybeQuarantined("one more") {
+		t.Error("none is remembered after one was closed")
 	}
 }

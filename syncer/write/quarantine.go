@@ -1,90 +1,34 @@
 package write
 
 import (
+	"log/slog"
 	"time"
 
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// entriesCap bounds the open quarantine entries that a writer remembers. A bad row
-// beyond it is stored again when it repeats, over its own entry.
-const entriesCap = sinks.MaxOpen
-
-// MaxEntries is how many entries of a stream may be open before its walks stop. A
-// service that sends nothing but bad rows would else fill the warehouse with them.
-const MaxEntries = 100_000
-
-// entries are the open quarantine entries of a stream (DESIGN R8), by
-// [sinks.Quarantined.Key]. The writer's lock guards them.
-type entries struct {
-	known map[string]entry
-	// beyond: there may be entries that did not fit, so any row that turns out good may
-	// close one.
-	beyond bool
-	others int // about how many of those there are
-	// sightings are where the rows without an id were seen last, by key.
-	sightings map[string]Sighting
-}
-
-func newEntries() entries {
-	return entries{known: map[string]entry{}, sightings: map[string]Sighting{}}
-}
-
-// entry is what is remembered of an open entry.
+// entry is an open quarantine entry (DESIGN R8).
 type entry struct {
 	hash    uint64    // of the bad row, 0 when not known
 	updated time.Time // its updated_at; zero when that is missing, cannot be read, or is not known
+	seen    time.Time // when it came last, by this machine's steady clock; zero when not in this process
 }
 
-// full is true when no more entries are to be opened.
-func (e *entries) full() bool { return len(e.known)+e.others >= MaxEntries }
-
-func (e *entries) put(key string, of entry) {
-	if _, ok := e.known[key]; !ok && len(e.known) >= entriesCap {
-		e.beyond = true
-		e.others++
-		return
+// remember notes that an entry is open. The walks of a list stop in front of a page when there are
+// [sinks.MaxOpen], and a page has no more rows than that. A report of the totals can have more: those
+// beyond twice as many are stored again when they repeat, over their own entries.
+func (w *Writer) remember(key string, e entry) {
+	if _, open := w.entries[key]; open || len(w.entries) < 2*sinks.MaxOpen {
+		w.entries[key] = e
 	}
-	e.known[key] = of
 }
 
-// restore takes over what the sink has stored.
-func (e *entries) restore(keys []string) {
-	for _, key := range keys {
-		e.put(key, entry{})
-	}
-	e.beyond = e.beyond || len(keys) > entriesCap
-}
-
-// same is true when the entry holds the same bad row.
-func (e *entries) same(key string, hash uint64) bool { return e.known[key].hash == hash }
-
-// maybe is true when an entry of the row may be open.
-func (e *entries) maybe(key string) bool {
-	_, ok := e.known[key]
-	return ok || e.beyond
-}
-
-// close forgets an entry.
-func (e *entries) close(key string) {
-	if _, ok := e.known[key]; !ok {
-		e.others = max(e.others-1, 0)
-	}
-	delete(e.known, key)
-	delete(e.sightings, key)
-}
-
-// A bad row without an id cannot be told from a good one that came in its place. So its
-// entry closes when the row as it was is not there any more: when a whole walk that would
-// bring it has not. A full resync and a list that is replaced as a whole bring
-// everything. An answer of the totals tells of the days that were asked for.
-
-// Sighting is where and when a bad row without an id was seen last.
-type Sighting struct {
-	From, To string    // the days that were asked for, of totals
-	Location string    // of totals: empty for all locations together
-	At       time.Time // by this machine's steady clock
+// badRow is a row that could not be understood.
+type badRow struct {
+	key, id, field, reason string // key: of its entry
+	entry                  entry
 }
 
 // UpdatedAt is a row's updated_at, zero when it has none that can be read.
@@ -98,49 +42,48 @@ func UpdatedAt(raw []byte) time.Time {
 	return mapping.Instant(row.UpdatedAt)
 }
 
-// Sighted notes where the page's rows without an id were seen.
-func (in *Intake) Sighted(where Sighting) {
-	w := in.writer
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := &w.entries
-	for _, key := range in.nameless {
-		if _, known := e.sightings[key]; known || len(e.sightings) < entriesCap {
-			where.At = time.Now()
-			e.sightings[key] = where
-		}
-	}
-}
-
-// ReleaseUnseen closes the entries of rows without an id that were seen last before an
-// instant, and that would have been seen since.
-func (in *Intake) ReleaseUnseen(before time.Time, comes func(Sighting) bool) {
-	w := in.writer
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	e := &w.entries
-	for key, s := range e.sightings {
-		if !s.At.Before(before) {
-			continue
-		}
-		switch _, open := e.known[key]; {
-		case !open && !e.beyond:
-			delete(e.sightings, key)
-		case comes(s):
-			in.Release(key)
-		}
-	}
-}
-
 // ReleaseRest closes the entries of rows without an id that were not seen since an
-// instant. Everything that the stream has must have been asked for since.
+// instant. Everything that the stream has must have been asked for since: a bad row without
+// an id cannot be told from a good one that came in its place.
 func (in *Intake) ReleaseRest(since time.Time) {
 	w := in.writer
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key := range w.entries.known {
-		if _, nameless := sinks.ContentHash(key); nameless && w.entries.sightings[key].At.Before(since) {
+	for key, e := range w.entries {
+		if _, nameless := sinks.ContentHash(key); nameless && e.seen.Before(since) {
 			in.Release(key)
 		}
+	}
+}
+
+// unlogged is what the log does not have yet about the quarantine.
+type unlogged struct {
+	opened, closed int
+	first          badRow // of the opened
+}
+
+func (u *unlogged) open(r badRow) {
+	if u.opened++; u.opened == 1 {
+		u.first = r
+	}
+}
+
+// LogQuarantine logs how many rows have entered quarantine since it was called last, with the
+// first of them as an example, and how many have left it. A service that sends one bad row sends
+// many: so it is called at the end of each walk. What stands in a row is not said: it may be
+// personal, and is from outside.
+func (w *Writer) LogQuarantine() {
+	w.mu.Lock()
+	u, open := w.unlogged, len(w.entries)
+	w.unlogged = unlogged{}
+	w.mu.Unlock()
+	const longest = 100
+	log := w.opts.Logger.With("stream", w.opts.Table.Name)
+	if u.opened > 0 {
+		log.Warn("rows cannot be understood: they are kept in quarantine, and the walk goes on", "rows", u.opened,
+			slog.Group("first", "id", text.Short(u.first.id, longest), "field", text.Short(u.first.field, longest), "reason", text.Short(u.first.reason, longest)), "open", open)
+	}
+	if u.closed > 0 {
+		log.Info("rows have left the quarantine: they are understood now, or the service has them no more", "rows", u.closed, "open", open)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// Options make a [Writer]. All are required but the Logger.
+// Options make a [Writer].
 type Options struct {
 	Table     *sinks.Table
 	Committer *Committer
@@ -20,7 +20,7 @@ type Options struct {
 	Commit func() *sinks.Commit
 	// Counted hears what became of a page's rows, for the metrics.
 	Counted func(Counts)
-	// Logger hears of rows that enter the quarantine and leave it; nobody does when nil.
+	// Logger hears of rows that enter the quarantine and leave it ([Writer.LogQuarantine]).
 	Logger *slog.Logger
 }
 
@@ -29,18 +29,18 @@ type Options struct {
 type Writer struct {
 	opts Options
 
-	mu      sync.Mutex
-	walks   uint64
-	memory  *memory
-	entries entries
-	pending pendingLog
-	drift   mapping.Seen
-	counts  Counts
+	mu       sync.Mutex
+	walks    uint64
+	memory   *memory
+	entries  map[string]entry // the open quarantine entries, by [sinks.Quarantined.Key]
+	unlogged unlogged
+	drift    mapping.Seen
+	counts   Counts
 }
 
 // NewWriter makes a writer that remembers nothing.
 func NewWriter(opts Options) *Writer {
-	return &Writer{opts: opts, memory: newMemory(), entries: newEntries()}
+	return &Writer{opts: opts, memory: newMemory(), entries: map[string]entry{}}
 }
 
 // Restore takes over what the sink has stored: the keys of the stream's open quarantine
@@ -48,7 +48,9 @@ func NewWriter(opts Options) *Writer {
 func (w *Writer) Restore(quarantined, drift []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.entries.restore(quarantined)
+	for _, key := range quarantined {
+		w.entries[key] = entry{}
+	}
 	for _, key := range drift {
 		if rest, ok := strings.CutPrefix(key, w.opts.Table.Name+"\x00"); ok {
 			w.drift.Add(rest)
@@ -74,15 +76,18 @@ func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	return in
 }
 
-// Write hands an intake to the sink. What it reports as drift is reported again when the sink
-// refuses it.
+// Write hands an intake to the sink.
 func (w *Writer) Write(ctx context.Context, in *Intake) (*sinks.Receipt, error) {
-	refused := in.claimDrift()
 	r, err := w.opts.Committer.Write(ctx, in.Commit)
 	if err != nil {
-		refused()
+		return nil, err
 	}
-	return r, err
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range in.Commit.Drift {
+		w.drift.Add(d.Key())
+	}
+	return r, nil
 }
 
 // Store hands an intake to the sink, waits until it is durable, and remembers it.
@@ -122,39 +127,39 @@ func (w *Writer) Remembers(id string) (updated time.Time, known bool) {
 	return time.UnixMicro(last.stamp), true
 }
 
-// MaybeQuarantined is true when an entry of the row may be open.
+// MaybeQuarantined is true when an entry of the row is open.
 func (w *Writer) MaybeQuarantined(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.entries.maybe(id)
+	_, open := w.entries[id]
+	return open
 }
 
-// Full is true when no more bad rows are to be taken: [MaxEntries] are open.
+// Full is true when no more bad rows are to be taken. A service that sends nothing else would
+// fill the warehouse with them.
 func (w *Writer) Full() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.entries.full()
+	return len(w.entries) >= sinks.MaxOpen
 }
 
-// Quarantined returns the keys of the open entries that are remembered, and the updated_at of their
-// rows. It is zero where it is not known, and while there may be entries that are not remembered.
+// Quarantined returns the keys of the open entries, and the updated_at of their rows. It is zero where
+// it is not known.
 func (w *Writer) Quarantined() map[string]time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	open := make(map[string]time.Time, len(w.entries.known))
-	for key, e := range w.entries.known {
-		if open[key] = e.updated; w.entries.beyond {
-			open[key] = time.Time{}
-		}
+	open := make(map[string]time.Time, len(w.entries))
+	for key, e := range w.entries {
+		open[key] = e.updated
 	}
 	return open
 }
 
-// QuarantinedCount is how many open entries are remembered.
+// QuarantinedCount is how many entries are open.
 func (w *Writer) QuarantinedCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.entries.known)
+	return len(w.entries)
 }
 
 // Count adds to the counts what is written by no intake.

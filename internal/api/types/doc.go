@@ -1,8 +1,8 @@
 // Package types has what the service sends, as Go types: rows, documents and events with the
 // fields that api.md names.
 //
-// Contents: types and the names of their values. It is the only thing that the sandbox shares with
-// the client and the syncer.
+// Contents: types, the names of their values, and how an instant is read. The types are the only
+// thing that the sandbox shares with the client and the syncer.
 //
 // Struct tags read by package mapping, beside encoding/json's:
 //
