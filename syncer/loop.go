@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -90,10 +89,16 @@ func (s *source) takeTurns(ctx context.Context) {
 	defer s.turns.Store(nil)
 	for ctx.Err() == nil {
 		turns.Follow(s.syncer.timetable(), time.Now())
-		if s.standBy() {
-			s.sleepUntil(ctx, time.Now().Add(lease.Lasts))
+		beat, err := s.syncer.leases.Look(s.cfg.Name)
+		if err != nil {
+			s.link.Enter(status.StateWaiting, err.Error())
+			select {
+			case <-beat:
+			case <-ctx.Done():
+			}
 			continue
 		}
+		s.held()
 		if !s.IsReady() {
 			if at := s.link.View().NextProbe; time.Now().Before(at) && !s.link.IsChanged() { // a key put in place since the last probe is tried at once
 				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))

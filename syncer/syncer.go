@@ -218,11 +218,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })
-	if err != nil {
-		return nil //nolint:nilerr // ctx has ended, as it ends every run
-	}
-	defer leave()
+	defer y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })()
 	y.running.Store(true)
 	defer y.running.Store(false)
 	var loops sync.WaitGroup

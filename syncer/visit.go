@@ -29,11 +29,7 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 		return err
 	}
 	if p.held {
-		leave, err := y.leases.Enter(ctx, func() []string { return namesOf(sources) })
-		if err != nil {
-			return err
-		}
-		defer leave()
+		defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
 	}
 	stop := every(y.log, time.Second, p.tell)
 	failed := make([]error, len(sources))

@@ -80,12 +80,9 @@ func earlierClaim(a, b *sinks.Claim) bool {
 	return a.Process.ID < b.Process.ID
 }
 
-// taken is true when another process is known to serve the source, and to live.
-func (s *lease) taken() bool { return s.alive }
-
 // why the source is not held; err is that of the last beat.
 func (s *lease) why(err error) error {
-	return &WaitingError{Holder: s.holder.Process.Name, Since: s.holder.Since, Err: err}
+	return &WaitingError{Holder: s.holder.Process.Name, Since: s.holder.Since, Err: err, alive: s.alive}
 }
 
 // WaitingError says that this process must not serve a source now.
@@ -93,6 +90,7 @@ type WaitingError struct {
 	Holder string    // the process that serves it; empty when none is known
 	Since  time.Time // since when it claims it
 	Err    error     // why it cannot be known, when that is so
+	alive  bool      // Holder has beaten since it was first seen
 }
 
 func (e *WaitingError) Error() string {

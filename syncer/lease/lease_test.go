@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -35,49 +34,45 @@ func (b *beats) MaxVersion(ctx context.Context) (uint64, error) { return 0, ctx.
 // nobody is an owner whose sources are never at work.
 type nobody struct{}
 
-func (nobody) Lost(string, error)                    {}
-func (nobody) AtWork(string) bool                    { return false }
-func (nobody) Flushed(string) (*sinks.Receipt, bool) { return nil, false }
-func (nobody) StartAbove(uint64)                     {}
-func (nobody) Looked()                               {}
-
-func enter(ctx context.Context, t *testing.T, l *Leases, sources ...string) (leave func()) {
-	t.Helper()
-	leave, err := l.Enter(ctx, func() []string { return sources })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return leave
-}
+func (nobody) Lost(string, error) {}
+func (nobody) AtWork(string) bool { return false }
+func (nobody) StartAbove(uint64)  {}
 
 // slow is an owner whose last commit becomes durable late.
 type slow struct {
 	nobody
-	last *sinks.Receipt
+	until time.Time
 }
 
-func (s slow) Flushed(string) (*sinks.Receipt, bool) { return s.last, true }
+func (s slow) AtWork(string) bool { return time.Now().Before(s.until) }
 
-// TestEnteringBehindOneThatLeaves: who begins while another run still waits for what it
-// wrote waits too, as long as its context lasts.
+// TestEnteringBehindOneThatLeaves: a run that begins while another still waits for what it wrote
+// takes over what that held, and ends its waiting. A run whose rows never become durable is
+// waited for as long as a lease lasts.
 func TestEnteringBehindOneThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		owner := slow{last: sinks.NewReceipt()}
-		l := New(sinks.Process{ID: "m"}, &beats{made: time.Now()}, owner, slog.New(slog.DiscardHandler))
-		leave := enter(t.Context(), t, l, "a")
+		warehouse := &beats{made: time.Now()}
+		l := New(sinks.Process{ID: "m"}, warehouse, slow{until: time.Now().Add(time.Hour)}, slog.New(slog.DiscardHandler))
+		a := func() []string { return []string{"a"} }
+		leave := l.Enter(t.Context(), a)
 		time.Sleep(time.Minute)
 		var leaving sync.WaitGroup
+		began := time.Now()
 		leaving.Go(leave)
 		time.Sleep(time.Second)
-		short, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := l.Enter(short, func() []string { return nil }); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		leave = l.Enter(t.Context(), a)
+		leaving.Wait()
+		if err := l.Check("a"); err != nil || time.Since(began) > 2*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
-		time.AfterFunc(time.Second, func() { owner.last.Resolve(nil) })
-		enter(t.Context(), t, l, "a")()
-		leaving.Wait()
+		began = time.Now()
+		leave()
+		if took := time.Since(began); took < Lasts || took > Lasts+beatSoon {
+			t.Errorf("the last one left after %s", took)
+		}
+		if last := warehouse.wants[len(warehouse.wants)-1]; len(last) != 1 || l.Check("a") == nil {
+			t.Errorf("what is not durable is given back, or held still: %q", last)
+		}
 	})
 }
 
@@ -88,9 +83,9 @@ func TestTheEndOfARunEndsNoLease(t *testing.T) {
 		warehouse := &beats{made: time.Now()}
 		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
 		one, end := context.WithCancel(t.Context())
-		leaveOne := enter(one, t, l, "a")
+		leaveOne := l.Enter(one, func() []string { return []string{"a"} })
 		other, endOther := context.WithCancel(t.Context())
-		leaveOther := enter(other, t, l, "b")
+		leaveOther := l.Enter(other, func() []string { return []string{"b"} })
 		time.Sleep(time.Minute)
 		end()
 		leaveOne()
