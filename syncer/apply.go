@@ -3,6 +3,7 @@ package syncer
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -42,7 +43,7 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 		return Applied{}, err
 	}
 	y.wanted = sources
-	if applied.Schedule = times.Keep(y.timetable()); applied.Schedule {
+	if applied.Schedule = !reflect.DeepEqual(times, y.timetable()); applied.Schedule {
 		y.mu.Lock()
 		y.times = times
 		y.mu.Unlock()
@@ -60,23 +61,17 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	if err != nil {
 		return Applied{}, err
 	}
-	together := 0
-	for _, cfg := range mine {
-		if v := y.supervisorOf(cfg.Name); v == nil || !v.serves(cfg) {
-			together++
-		}
-	}
 	order := make([]*supervisor, len(mine))
 	for i, cfg := range mine {
-		v := y.supervisorOf(cfg.Name)
-		switch {
-		case v == nil:
-			v = newSupervisor(y, cfg, together)
+		v, added, changed := y.supervisorOf(cfg.Name), false, false
+		if v == nil {
+			v, added = newSupervisor(y, cfg, len(mine)), true
+		} else {
+			added, changed = v.configure(cfg)
+		}
+		if added {
 			applied.Added = append(applied.Added, cfg.Name)
-		case v.serves(cfg):
-		case v.change(cfg, together):
-			applied.Added = append(applied.Added, cfg.Name)
-		default:
+		} else if changed {
 			applied.Changed = append(applied.Changed, cfg.Name)
 		}
 		order[i] = v
@@ -151,7 +146,10 @@ func sameSet(a, b []string) bool {
 func (y *Syncer) drop(v *supervisor) bool {
 	y.applying.Lock()
 	defer y.applying.Unlock()
-	if !v.isRemoved() {
+	v.mu.RLock()
+	removed := v.removed
+	v.mu.RUnlock()
+	if !removed {
 		return false
 	}
 	y.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -60,6 +61,34 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	})
 }
 
+// restore reads what the sink has stored before anything is asked of the API, once in a life: nobody
+// else writes while this process holds the source. Where a process before this one was at work, the
+// key's budget starts with care: how much that one has spent is known to nobody but the service
+// (DESIGN B2). How long ago that was is not asked: what was stored bears the stamps of another
+// clock, and either may be wrong by hours.
+func (s *source) restore(ctx context.Context) error {
+	if s.restored {
+		return nil
+	}
+	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("read the stored state: %w", err)
+	}
+	s.stored.Store(&state) // status reads it, from goroutines of its own
+	for _, st := range s.wholes {
+		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
+	}
+	if len(state.Checkpoints)+len(state.Statuses) > 0 {
+		// The first request has to wait, and is waited for here: it would else hold the place
+		// among the tried keys meanwhile, which many sources share.
+		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
+			return context.Cause(ctx)
+		}
+	}
+	s.restored = true
+	return nil
+}
+
 // probe reads what is stored of the source, and asks /me. A key of another restaurant is refused:
 // checkpoints belong to a source's name, and those of one restaurant say nothing about another.
 func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err error) {
@@ -69,9 +98,6 @@ func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err erro
 	stored := s.stored.Load()
 	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })
 	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
-		return me, err
-	}
-	if err := s.restore(ctx); err != nil { // the key may have waited for long
 		return me, err
 	}
 	was, now := s.stored.Load().Business, me.Value.Business.ID

@@ -77,8 +77,9 @@ const keyLook = 3 * time.Second
 // in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
-	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second) // over which sources that begin together are spread
-	if lifecycle.Pause(ctx, time.Duration(schedule.Hash(s.cfg.Name)%uint64(max(span, 1)))) {
+	span := min(time.Duration(s.Beside)*20*time.Millisecond, 30*time.Second) // over which the sources of a process are spread
+	first := time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
+	if lifecycle.Pause(ctx, max(first, time.Until(s.link.View().NextProbe))) { // after a panic it waits for its probe
 		_ = s.isolated("the turns of the source", func() error { s.takeTurns(ctx); return nil }) // a panic has ended ctx
 	}
 }

@@ -120,7 +120,7 @@ func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A loop that panics at its beginning does so after ever longer pauses.
+// A loop that panics at its beginning does so again after a pause.
 func TestALoopThatKeepsPanickingWaits(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 3, Orders: 100}, func(t *testing.T, w *world) {
 		var log logged

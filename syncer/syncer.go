@@ -99,7 +99,6 @@ type Syncer struct {
 	versions    *write.VersionClock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
-	businesses  businesses
 	keys        *link.Queue
 	metrics     *metrics
 	backfills   stream.Slot // of the long walks that run at once
@@ -120,6 +119,8 @@ type Syncer struct {
 	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
 	all   map[string]*supervisor // these, and those of removed sources that are still at work
 	times schedule.Timetable
+	// mirrored is the restaurant of each source; replaced as a whole.
+	mirrored map[string]string
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -257,7 +258,7 @@ func (y *Syncer) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the highest version: %w", err)
 	}
-	if err := y.businesses.read(ctx, y.opts.Sink); err != nil {
+	if err := y.readBusinesses(ctx); err != nil {
 		return err
 	}
 	if err := y.reassign(); err != nil {

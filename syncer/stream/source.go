@@ -34,7 +34,7 @@ type Source struct {
 	FlushInterval time.Duration // the sink's
 	SettleAfter   time.Duration // when a day that differs is looked at once more
 	ProcessBegan  time.Time
-	Began         int // how many sources began together with this one
+	Beside        int // sources that the process serves, this one included: their beginnings are spread
 
 	key  atomic.Pointer[Identity] // nil before /me has answered
 	down outages
