@@ -11,13 +11,10 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
-
-// connect makes the source ready: what is stored is taken over, and /me answers.
-// On an error the source is in trouble and the next probe is set.
-func (s *source) connect(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }
 
 // Refresh implements stream.Owner.
 func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.link.IsRecent) }
@@ -39,7 +36,8 @@ func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	}
 }
 
-// askKey asks /me and acts on the answer, one at a time, unless skip returns true by then.
+// askKey takes over what is stored, asks /me and acts on the answer, one at a time, unless skip
+// returns true by then. On an error the source is in trouble, and the next probe is set.
 func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	return s.opening.Run(ctx, func(ctx context.Context) error {
 		if skip() {
@@ -51,6 +49,10 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if errors.Is(err, link.ErrBusy) {
+			s.link.PutOff()
+			return err
 		}
 		if err != nil {
 			s.link.Troubled(stream.Diagnose(err))
@@ -133,10 +135,25 @@ func (s *source) open(ctx context.Context, business string) error {
 	return nil
 }
 
-// accept acts on what /me says: limits, scopes, locations. It stores the row of the key when that
-// has changed.
+// accept acts on what /me says: limits, and each stream is switched on or off by configuration and
+// scopes, and asked for in the locations that the key lets it. It stores the row of the key when
+// that has changed. The caller holds opening.
 func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
-	key := s.admit(ctx, me)
+	key := s.identify(me)
+	for _, l := range s.lists {
+		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
+	}
+	for _, f := range s.streams {
+		st := f.Common()
+		if reason := offReason(f, key); reason != "" {
+			st.Set(ctx, status.StateOff, reason)
+			continue
+		}
+		st.AskFor(f.WantedLocations(key))
+		if st.Off() {
+			st.Set(ctx, status.StateStarting, "")
+		}
+	}
 	state, detail := status.StateRunning, ""
 	if err := s.configurationError(); err != nil {
 		state, detail = status.StateFailing, err.Error()

@@ -62,7 +62,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil {
 			continue
 		}
-		if err := s.connect(ctx); err != nil && !s.mayPass(err) {
+		if err := s.askKey(ctx, s.IsReady); err != nil && !s.mayPass(err) {
 			return err
 		}
 	}
@@ -78,6 +78,6 @@ func pauseAfter(source string, failures int) time.Duration {
 // /me has answered since, with another key, say.
 func (s *source) mayPass(err error) bool {
 	_, stuck := errors.AsType[*list.StuckError](err)
-	return stuck || api.IsTemporary(err) || api.LeadsNowhere(err) ||
+	return stuck || errors.Is(err, link.ErrBusy) || api.IsTemporary(err) || api.LeadsNowhere(err) ||
 		api.IsUnauthorized(err) && s.IsReady()
 }

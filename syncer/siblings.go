@@ -1,31 +1,23 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Siblings implements stream.Owner.
 func (s *source) Siblings() (all []*stream.Source) {
-	for _, other := range s.siblings() {
-		all = append(all, other.Source)
+	business, stored := s.Business(), s.syncer.businesses()
+	for _, other := range s.syncer.served() {
+		theirs := cmp.Or(other.Business(), stored[other.Name]) // its /me may not have answered yet
+		if other.Name != s.Name && business != "" && theirs == business {
+			all = append(all, other.Source)
+		}
 	}
 	return all
-}
-
-// siblings are the other sources of the same restaurant in this process.
-func (s *source) siblings() []*source {
-	business, stored := s.Business(), s.syncer.businesses()
-	return slices.DeleteFunc(s.syncer.served(), func(other *source) bool {
-		theirs := other.Business()
-		if theirs == "" { // its /me has not answered yet
-			theirs = stored[other.Name]
-		}
-		return other.Name == s.Name || business == "" || theirs != business
-	})
 }
 
 // businesses are the restaurants that the sources have mirrored, by source, as they were last

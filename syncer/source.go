@@ -125,8 +125,8 @@ func (s *source) newStreams(all []*registry.Definition) {
 			st = proof.New(s.Source, def, s.days)
 		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
 			w := replace.New(s.Source, def, func(id string) bool { // a sibling has the row, or is bringing it
-				return slices.ContainsFunc(s.siblings(), func(other *source) bool {
-					return slices.ContainsFunc(other.wholes, func(st *replace.Stream) bool { return st.Def.Name == def.Name && st.Has(id) })
+				return slices.ContainsFunc(s.Siblings(), func(other *stream.Source) bool {
+					return slices.ContainsFunc(other.Owner.(*source).wholes, func(st *replace.Stream) bool { return st.Def.Name == def.Name && st.Has(id) })
 				})
 			})
 			s.wholes, st = append(s.wholes, w), w
@@ -137,16 +137,6 @@ func (s *source) newStreams(all []*registry.Definition) {
 			panic(fmt.Sprintf("stream %s: nothing follows streams of its kind (newStreams)", def.Name))
 		}
 		s.streams = append(s.streams, st)
-	}
-}
-
-// rewriteNext has the streams that a selection has, of those without long walks, written
-// anew at their next turn, whatever is stored of them.
-func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
-	for _, st := range s.wholes {
-		if chosen(st.Stream) {
-			st.RewriteNext()
-		}
 	}
 }
 

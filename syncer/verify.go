@@ -89,7 +89,7 @@ func (r *verifier) AskKey(ctx context.Context) error {
 		key := s.identify(me)
 		for _, st := range s.streams {
 			st.Restore(*s.stored.Load())
-			if reason := s.offReason(st, key); reason != "" {
+			if reason := offReason(st, key); reason != "" {
 				st.Common().SwitchOff(reason)
 				continue
 			}

@@ -13,10 +13,9 @@ import (
 // When walks fail, /me is asked once for all of them, and again for one whose key was refused.
 func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := NewQueue(1)
 		l := &Link{
-			opts:      Options{Queue: q, Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
-			condition: condition{state: status.StateStarting},
+			opts:      Options{Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
+			condition: condition{is: View{State: status.StateStarting}},
 		}
 		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
 		doubts := func(what string, trouble stream.Trouble, want bool) {
@@ -40,12 +39,5 @@ func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 		doubts("a key is refused", refused, true)
 		time.Sleep(freshAnswer)
 		doubts("a later walk fails", broken, true)
-		for !q.full() {
-			q.refused()
-		}
-		doubts("the queue of keys is full", refused, false)
-		if is := l.View(); is.Ready || is.State != status.StateUnauthorized || is.NextProbe.After(time.Now()) {
-			t.Errorf("the source is not in trouble until its key has a place: %+v", is)
-		}
 	})
 }

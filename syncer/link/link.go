@@ -54,7 +54,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, condition: condition{state: status.StateStarting, since: time.Now()}, refused: map[string]int{}}
+	l := &Link{opts: o, condition: condition{is: View{State: status.StateStarting, Since: time.Now()}}, refused: map[string]int{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -137,8 +137,8 @@ func (l *Link) IsChanged() bool {
 // Me asks /me with the keys there are, one after the other until one is not refused (a key
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7). One at a time.
 //
-// A key that may be wrong waits for its turn in the queue, ahead of others if all was well with
-// the source when it was last served. The key in use of a source that is served is right, and is
+// A key that may be wrong waits for its turn in the queue, behind fewer others if all was well
+// with the source when it was last served. The key in use of a source that is served is right, and is
 // asked with at once.
 func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me], err error) {
 	var first error
@@ -206,25 +206,6 @@ func (l *Link) Accept(me types.Me) {
 		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
 		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
 	}, l.restaurant(me.Business.ID))
-}
-
-// IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. Where the queue of refused keys is full, the source is in trouble without a question,
-// and the next probe waits for a place.
-func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
-	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
-	switch {
-	case !l.mayFail(failed, refused):
-		return false
-	case refused && l.opts.Queue.full():
-		l.Troubled(t)
-		l.mu.Lock()
-		l.nextProbe = time.Now()
-		l.mu.Unlock()
-		l.opts.Changed()
-		return false
-	}
-	return true
 }
 
 // secret returns a key as it is when a request is made.
