@@ -80,6 +80,9 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	before := y.order
 	y.order = order
 	for _, v := range order {
+		if y.all[v.name] == nil && y.serve != nil {
+			y.serve(v)
+		}
 		y.all[v.name] = v
 	}
 	y.mu.Unlock()
@@ -88,10 +91,6 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 			v.remove()
 			applied.Removed = append(applied.Removed, v.name)
 		}
-	}
-	select {
-	case y.placed <- struct{}{}:
-	default:
 	}
 	y.leases.Nudge()
 	return applied, nil

@@ -22,16 +22,10 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 // CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
 // source's. If that fails as well the source is in trouble, and its other streams are spared
 // the attempt; if it answers, the trouble is the stream's own.
-func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
-	failed, asked := time.Now(), false
-	err := s.askKey(ctx, func() bool {
-		asked = s.link.IsInDoubt(t, failed)
-		return !asked
-	})
-	switch {
-	case err == nil && asked:
-		s.link.NoteConfirmed()
-	case err != nil && !errors.Is(err, context.Canceled):
+func (s *source) CheckSource(ctx context.Context) {
+	failed := time.Now()
+	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(failed) })
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -32,7 +31,6 @@ type supervisor struct {
 	name     string
 	counters *counters
 	users    *semaphore.Weighted // one for each that works on the source; all while the next life is built
-	started  atomic.Bool         // by [Syncer.Run]
 
 	mu      sync.RWMutex // guards what follows
 	cfg     Source

@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -110,15 +107,14 @@ type Syncer struct {
 	starting stream.Slot
 	started  bool
 
-	applying sync.Mutex    // one Apply at a time
-	wanted   []Source      // those of all shards; guarded by applying
-	placed   chan struct{} // has Run look at all again
-	running  atomic.Bool   // Run is under way
+	applying sync.Mutex // one Apply at a time
+	wanted   []Source   // those of all shards; guarded by applying
 
 	mu    sync.RWMutex           // guards what follows
 	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
 	all   map[string]*supervisor // these, and those of removed sources that are still at work
 	times schedule.Timetable
+	serve func(*supervisor) // begins to serve a source; nil while Run is not under way
 	// mirrored is the restaurant of each source; replaced as a whole.
 	mirrored map[string]string
 }
@@ -166,7 +162,7 @@ func New(opts Options) (*Syncer, error) {
 		opts:     opts, log: opts.Logger, definitions: defs, times: times,
 		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
-		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,
+		all: map[string]*supervisor{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
 	if !opts.Exclusive {
 		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
@@ -220,27 +216,22 @@ func (y *Syncer) Run(ctx context.Context) error {
 		return err
 	}
 	defer y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })()
-	y.running.Store(true)
-	defer y.running.Store(false)
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {
 		loops.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}
-	for ctx.Err() == nil {
-		y.mu.RLock()
-		all := slices.Collect(maps.Values(y.all))
-		y.mu.RUnlock()
-		for _, v := range all {
-			if v.started.CompareAndSwap(false, true) {
-				loops.Go(func() { v.run(ctx) })
-			}
-		}
-		select {
-		case <-y.placed:
-		case <-ctx.Done():
-		}
+	serve := func(v *supervisor) { loops.Go(func() { v.run(ctx) }) }
+	y.mu.Lock()
+	y.serve = serve
+	for _, v := range y.all {
+		serve(v)
 	}
+	y.mu.Unlock()
+	<-ctx.Done()
+	y.mu.Lock()
+	y.serve = nil
+	y.mu.Unlock()
 	return nil
 }
 

@@ -21,7 +21,6 @@ type condition struct {
 	notBefore time.Time     // nothing is asked before, since the service said so
 	outage    stream.Outage // that was logged
 	answered  time.Time     // when /me last answered
-	confirmed time.Time     // when it last answered who asked after a failure of a stream
 }
 
 // View returns the condition.
@@ -45,20 +44,11 @@ func (l *Link) IsRecent() bool {
 const freshAnswer = 10 * time.Second
 
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. It is the stream's own when /me has answered since, or has just answered who asked
-// after the failure of another stream.
-func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
+// the source's. It is the stream's own when /me has answered since.
+func (l *Link) IsInDoubt(failed time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
-	return l.is.Ready && !l.answered.After(failed) && (refused || time.Since(l.confirmed) >= freshAnswer)
-}
-
-// NoteConfirmed notes that /me has just answered who asked after a failure of a stream.
-func (l *Link) NoteConfirmed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.confirmed = time.Now()
+	return l.is.Ready && !l.answered.After(failed)
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was
