@@ -156,5 +156,6 @@ func (y *Syncer) drop(v *supervisor) bool {
 	y.mu.Unlock()
 	y.opts.Ledger.Forget(v.name)
 	y.metrics.forget(v.name)
+	y.leases.Nudge() // to give it back
 	return true
 }

@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,16 +84,19 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 }
 
 func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
-	business, err := s.storedBusiness(ctx)
-	if err != nil {
+	if err := s.syncer.readBusinesses(ctx); err != nil {
 		return ForgetReport{}, err
+	}
+	business := cmp.Or(s.Business(), s.syncer.businesses()[s.Name])
+	if business == "" {
+		return ForgetReport{}, errors.New("nothing of it is mirrored yet")
 	}
 	o := s.onlineOrders(business)
 	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
 		return ForgetReport{}, err
 	}
 	durable := func(ctx context.Context) error { // commits become durable in their order
-		return s.Commits.Store(ctx, &sinks.Commit{Source: s.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
+		return s.Commits.Store(ctx, &sinks.Commit{Source: s.Name, Business: business, Stream: registry.Online, Fence: s.fence})
 	}
 	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, durable)
 	if err != nil {
@@ -104,20 +108,6 @@ func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, err
 	}
 	s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
 	return report, nil
-}
-
-// storedBusiness is the restaurant that the source has mirrored.
-func (s *source) storedBusiness(ctx context.Context) (string, error) {
-	if business := s.Business(); business != "" {
-		return business, nil
-	}
-	if err := s.opening.Run(ctx, s.restore); err != nil {
-		return "", err
-	}
-	if business := s.stored.Load().Business; business != "" {
-		return business, nil
-	}
-	return "", errors.New("nothing of it is mirrored yet")
 }
 
 // onlineOrders are those of a restaurant in the warehouse.

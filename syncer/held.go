@@ -1,6 +1,9 @@
 package syncer
 
 import (
+	"context"
+	"time"
+
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -31,23 +34,25 @@ var _ lease.Owner = leaseOwner{}
 // StartAbove implements lease.Owner.
 func (y leaseOwner) StartAbove(version uint64) { y.versions.StartAbove(version) }
 
-// AtWork implements lease.Owner.
-func (y leaseOwner) AtWork(name string) bool {
-	if v := y.supervisorOf(name); v != nil {
-		if !v.users.TryAcquire(allUsers) {
-			return true
+// claim claims sources until leave is called, which waits until what they handed to the sink is
+// durable, but no longer than a lease lasts.
+func (y *Syncer) claim(ctx context.Context, sources func() []string) (leave func()) {
+	giveBack := y.leases.Enter(ctx, sources)
+	if y.leases == nil {
+		return giveBack
+	}
+	return func() {
+		defer giveBack()
+		deadline := time.After(lease.Lasts)
+		for _, name := range sources() {
+			if r, ok := y.commits.Last(name); ok {
+				select {
+				case <-r.Done():
+				case <-deadline:
+					return
+				}
+			}
 		}
-		v.users.Release(allUsers)
-	}
-	r, ok := y.commits.Last(name)
-	if !ok {
-		return false
-	}
-	select {
-	case <-r.Done():
-		return false
-	default:
-		return true
 	}
 }
 

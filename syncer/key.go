@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,10 +97,7 @@ func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err erro
 	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
 		return me, err
 	}
-	was, now := s.stored.Load().Business, me.Value.Business.ID
-	if s.opened {
-		was = s.Business()
-	}
+	was, now := cmp.Or(s.Business(), stored.Business), me.Value.Business.ID
 	if was != "" && was != now {
 		return me, fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, was)
 	}

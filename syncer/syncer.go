@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -191,6 +193,14 @@ func (y *Syncer) supervisorOf(name string) *supervisor {
 	return y.all[name]
 }
 
+// atWork returns the names of the sources that are served, and of removed ones that are still at
+// work.
+func (y *Syncer) atWork() []string {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return slices.Collect(maps.Keys(y.all))
+}
+
 // served returns the present life of each source, or between two the last one.
 func (y *Syncer) served() (all []*source) {
 	for _, v := range y.supervisors() {
@@ -215,7 +225,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	defer y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })()
+	defer y.claim(ctx, y.atWork)()
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,17 +28,16 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 		return err
 	}
 	if p.held {
-		defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
+		defer y.claim(ctx, func() []string { return namesOf(sources) })()
 	}
 	stop := every(y.log, time.Second, p.tell)
-	failed := make([]error, len(sources))
 	slots := make(stream.Slot, max(p.atOnce, 1))
 	var visits sync.WaitGroup
 	for i, v := range sources {
 		visits.Go(func() {
 			if slots.Take(ctx) == nil { // else ctx has ended
 				defer slots.Release()
-				failed[i] = y.recovered(y.log, "pass", func() error { v.pass(ctx, i, p); return nil })
+				v.pass(ctx, i, p)
 			}
 		})
 	}
@@ -48,7 +46,7 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return errors.Join(failed...)
+	return nil
 }
 
 // pass makes the visit of a pass.

@@ -48,9 +48,6 @@ const (
 type Owner interface {
 	// Lost ends the work on a source that is not held any more, with why.
 	Lost(source string, why error)
-	// AtWork reports whether a source that is not served any more has not ended, or what
-	// it handed to the sink is not durable.
-	AtWork(source string) bool
 	// StartAbove puts the version clock above what other processes have stored.
 	StartAbove(version uint64)
 }
@@ -73,7 +70,6 @@ type Leases struct {
 
 	mu      sync.Mutex // guards what follows
 	users   map[*user]struct{}
-	left    time.Time // when the last user left
 	beating bool      // the loop runs
 	until   time.Time // of all that is held
 	all     map[string]*lease
@@ -92,9 +88,9 @@ func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 	}
 }
 
-// Enter claims sources until leave is called. When the last user leaves, leave waits until what
-// all of them handed to the sink is durable and the sources are given back, or another enters;
-// for [Lasts] at most. The end of ctx ends none of that.
+// Enter claims sources until leave is called: those that the function returns at each beat. When the
+// last user leaves, leave waits until they are given back, or another enters. The end of ctx ends
+// none of that.
 func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func()) {
 	if l == nil {
 		return func() {}
@@ -114,7 +110,6 @@ func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func
 func (l *Leases) leave(u *user) {
 	l.mu.Lock()
 	delete(l.users, u)
-	l.left = time.Now()
 	l.mu.Unlock()
 	l.Nudge()
 	for {
@@ -142,9 +137,15 @@ func (l *Leases) Nudge() {
 // run beats until nothing is in use and everything is given back.
 func (l *Leases) run(ctx context.Context) {
 	for {
-		next, atWork := beatSoon, true // after a panic
-		lifecycle.Recovered(l.log, "the leases", func() { next, atWork = l.beat(ctx) })
-		if l.isOver(atWork) {
+		next := beatSoon // after a panic
+		lifecycle.Recovered(l.log, "the leases", func() { next = l.beat(ctx) })
+		l.mu.Lock()
+		l.beating = len(l.users)+len(l.all) > 0
+		over := !l.beating
+		close(l.news)
+		l.news = make(chan struct{})
+		l.mu.Unlock()
+		if over {
 			return
 		}
 		timer := time.NewTimer(next)
@@ -156,30 +157,23 @@ func (l *Leases) run(ctx context.Context) {
 	}
 }
 
-// isOver has everyone look at the leases again, and ends the loop when there is no user, and nothing at work or not for long. What is claimed
-// then is not given back: others take it over when this process has been silent.
-func (l *Leases) isOver(atWork bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	close(l.news)
-	l.news = make(chan struct{})
-	if len(l.users) > 0 || atWork && time.Since(l.left) < Lasts {
-		return false
-	}
-	l.beating, l.all, l.until = false, map[string]*lease{}, time.Time{}
-	return true
-}
-
 // beat stores that the process is alive and which sources it claims, acts on what the others have
 // stored, and returns when to do it next. With nothing to claim it gives back what was claimed.
-func (l *Leases) beat(ctx context.Context) (next time.Duration, atWork bool) {
-	wants, ending := l.wants()
-	if len(wants) == 0 && len(l.names()) == 0 {
-		return beatEvery, false
+func (l *Leases) beat(ctx context.Context) (next time.Duration) {
+	l.mu.Lock()
+	claimed, users, wants := len(l.all) > 0, slices.Collect(maps.Keys(l.users)), map[string]bool{}
+	l.mu.Unlock()
+	for _, u := range users {
+		for _, name := range u.sources() {
+			wants[name] = true
+		}
+	}
+	if len(wants) == 0 && !claimed {
+		return beatEvery
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, beatLimit)
-	claims, err := l.sink.Beat(limited, l.process, wants)
+	claims, err := l.sink.Beat(limited, l.process, slices.Sorted(maps.Keys(wants)))
 	cancel()
 	l.logBeat(err)
 	free, lost := l.read(began, wants, claims, err)
@@ -193,45 +187,18 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration, atWork bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.err = err
-	if err != nil || ending {
-		return beatSoon, len(wants) > 0
-	}
+	next = beatEvery
 	for _, s := range l.all {
-		if !s.held {
-			return beatSoon, true
+		if err != nil || !s.held {
+			next = beatSoon
 		}
 	}
-	return beatEvery, len(wants) > 0
-}
-
-// wants are the sources to claim: those in use, and those that are ending, whose
-// rows are on their way still.
-func (l *Leases) wants() (names []string, ending bool) {
-	l.mu.Lock()
-	users, wants := slices.Collect(maps.Keys(l.users)), map[string]bool{}
-	l.mu.Unlock()
-	for _, u := range users {
-		for _, name := range u.sources() {
-			wants[name] = true
-		}
-	}
-	for _, name := range l.names() {
-		if !wants[name] && l.owner.AtWork(name) {
-			wants[name], ending = true, true
-		}
-	}
-	return slices.Sorted(maps.Keys(wants)), ending
-}
-
-func (l *Leases) names() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Collect(maps.Keys(l.all))
+	return next
 }
 
 // read takes in the answer to a beat. It returns whether sources are free to be
 // held now, and those that are held no more, with why.
-func (l *Leases) read(began time.Time, wants []string, claims []sinks.Claim, err error) (free bool, lost map[string]error) {
+func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Claim, err error) (free bool, lost map[string]error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -239,7 +206,7 @@ func (l *Leases) read(began time.Time, wants []string, claims []sinks.Claim, err
 	if err == nil {
 		l.until = began.Add(Lasts)
 	}
-	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !slices.Contains(wants, name) })
+	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !wants[name] })
 	bySource := map[string][]sinks.Claim{}
 	for _, c := range claims {
 		if !gone(c.Process.ID) {
@@ -247,7 +214,7 @@ func (l *Leases) read(began time.Time, wants []string, claims []sinks.Claim, err
 		}
 	}
 	lost = map[string]error{}
-	for _, name := range wants {
+	for name := range wants {
 		s := l.all[name]
 		if s == nil {
 			s = &lease{}
