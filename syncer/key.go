@@ -58,13 +58,12 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	})
 }
 
-// restore reads what the sink has stored before anything is asked of the API, once in a life: nobody
-// else writes while this process holds the source. Where a process before this one was at work, the
+// restore reads what the sink has stored before /me is asked, until that has been taken over. Where a process before this one was at work, the
 // key's budget starts with care: how much that one has spent is known to nobody but the service
 // (DESIGN B2). How long ago that was is not asked: what was stored bears the stamps of another
 // clock, and either may be wrong by hours.
 func (s *source) restore(ctx context.Context) error {
-	if s.restored {
+	if s.opened {
 		return nil
 	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
@@ -75,7 +74,7 @@ func (s *source) restore(ctx context.Context) error {
 	for _, st := range s.wholes {
 		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
 	}
-	if len(state.Checkpoints)+len(state.Statuses) > 0 {
+	if !s.restored && len(state.Checkpoints)+len(state.Statuses) > 0 {
 		// The first request has to wait, and is waited for here: it would else hold the place
 		// among the tried keys meanwhile, which many sources share.
 		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
@@ -113,7 +112,7 @@ func (s *source) open(ctx context.Context, business string) error {
 	if err := s.readForgotten(ctx, business); err != nil {
 		return err
 	}
-	if _, err := s.onlineOrders(business).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
+	if _, err := s.syncer.onlineOrders(business, s.Log).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -147,7 +146,7 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 		}
 	}
 	state, detail := status.StateRunning, ""
-	if err := s.configurationError(); err != nil {
+	if err := configurationError(key); err != nil {
 		state, detail = status.StateFailing, err.Error()
 	} else if len(key.Inactive) > 0 {
 		detail = fmt.Sprintf("locations %q of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", key.Inactive)
@@ -168,8 +167,7 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 }
 
 // configurationError is the error of configured locations that the key does not have.
-func (s *source) configurationError() error {
-	key := s.Identity()
+func configurationError(key stream.Identity) error {
 	if len(key.Unknown) == 0 {
 		return nil
 	}

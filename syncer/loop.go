@@ -157,15 +157,3 @@ func (s *source) spawn(ctx context.Context, what string, f func(context.Context)
 		}
 	})
 }
-
-// patience is how long a job may take until what it brings is called behind. Of fresh data it
-// is a turn that has not ended by the next but one, and the answer to a request takes a minute
-// at most. Of other jobs some turns may fail, or have much to do.
-func (s *source) patience(j schedule.Job) time.Duration {
-	interval := s.Timetable().Interval(j, time.Now())
-	usual := max(10*time.Minute, 2*interval+5*time.Minute)
-	if j == schedule.Incremental || j == schedule.OnlineOrders {
-		return min(usual, max(time.Minute, 3*interval))
-	}
-	return usual
-}

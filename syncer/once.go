@@ -152,7 +152,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		return r
 	}
 	r.State = s.link.View().State
-	r.Err = status.FailureOf(s.configurationError())
+	r.Err = status.FailureOf(configurationError(s.Identity()))
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {

@@ -50,7 +50,7 @@ type source struct {
 	leased atomic.Bool             // the source has been held in this life
 	lost   atomic.Pointer[error]   // why it is held no more
 
-	// restored: the stored state has been read, with which the budget starts; opened: it has
+	// restored: the stored state has been read, and the budget has started with it; opened: it has
 	// been taken over. opening guards both.
 	restored, opened bool
 

@@ -39,7 +39,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 			if err := p.Source(ctx, i, r); err != nil {
 				return err
 			}
-			return r.own.configurationError()
+			return configurationError(r.own.Identity())
 		},
 		ended: p.Ended,
 	})

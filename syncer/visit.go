@@ -30,7 +30,7 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 	if p.held {
 		defer y.claim(ctx, func() []string { return namesOf(sources) })()
 	}
-	stop := every(y.log, time.Second, p.tell)
+	defer every(y.log, time.Second, p.tell)()
 	slots := make(stream.Slot, max(p.atOnce, 1))
 	var visits sync.WaitGroup
 	for i, v := range sources {
@@ -42,7 +42,6 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 		})
 	}
 	visits.Wait()
-	stop()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -154,6 +154,18 @@ func (t Timetable) Interval(j Job, around time.Time) time.Duration {
 	return second.Sub(first)
 }
 
+// Patience is how long a job may take until what it brings is called behind. Of fresh data it is a
+// turn that has not ended by the next but one, and the answer to a request takes a minute at most.
+// Of other jobs some turns may fail, or have much to do.
+func (t Timetable) Patience(j Job, now time.Time) time.Duration {
+	interval := t.Interval(j, now)
+	usual := max(10*time.Minute, 2*interval+5*time.Minute)
+	if j == Incremental || j == OnlineOrders {
+		return min(usual, max(time.Minute, 3*interval))
+	}
+	return usual
+}
+
 // nextPhase is the first time after an instant at the source's phase of the interval.
 func nextPhase(every time.Duration, hash uint64, after time.Time) time.Time {
 	phase := int64(hash % uint64(every))
