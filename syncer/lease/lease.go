@@ -68,23 +68,20 @@ type Leases struct {
 	failing time.Time // since when beats fail, zero when none was logged; of the loop alone
 	wake    chan struct{}
 
-	mu      sync.Mutex // guards what follows
-	users   map[*user]struct{}
-	beating bool      // the loop runs
-	until   time.Time // of all that is held
+	mu      sync.Mutex                    // guards what follows
+	users   map[*func() []string]struct{} // by what returns the sources that each serves
+	beating bool                          // the loop runs
+	until   time.Time                     // of all that is held
 	all     map[string]*lease
 	err     error         // of the last beat
 	news    chan struct{} // closed and replaced at every beat
 }
 
-// user is a daemon or a pass that serves sources.
-type user struct{ sources func() []string }
-
 // New makes the leases of a process.
 func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 	return &Leases{
 		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1),
-		users: map[*user]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
+		users: map[*func() []string]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
 	}
 }
 
@@ -95,31 +92,28 @@ func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func
 	if l == nil {
 		return func() {}
 	}
-	u := &user{sources}
 	l.mu.Lock()
-	l.users[u] = struct{}{}
+	l.users[&sources] = struct{}{}
 	if !l.beating {
 		l.beating = true
 		go l.run(context.WithoutCancel(ctx))
 	}
 	l.mu.Unlock()
 	l.Nudge()
-	return func() { l.leave(u) }
-}
-
-func (l *Leases) leave(u *user) {
-	l.mu.Lock()
-	delete(l.users, u)
-	l.mu.Unlock()
-	l.Nudge()
-	for {
+	return func() {
 		l.mu.Lock()
-		last, news := l.beating && len(l.users) == 0, l.news
+		delete(l.users, &sources)
 		l.mu.Unlock()
-		if !last {
-			return
+		l.Nudge()
+		for {
+			l.mu.Lock()
+			last, news := l.beating && len(l.users) == 0, l.news
+			l.mu.Unlock()
+			if !last {
+				return
+			}
+			<-news
 		}
-		<-news
 	}
 }
 
@@ -163,8 +157,8 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	l.mu.Lock()
 	claimed, users, wants := len(l.all) > 0, slices.Collect(maps.Keys(l.users)), map[string]bool{}
 	l.mu.Unlock()
-	for _, u := range users {
-		for _, name := range u.sources() {
+	for _, sources := range users {
+		for _, name := range (*sources)() {
 			wants[name] = true
 		}
 	}
@@ -279,20 +273,17 @@ func (l *Leases) logBeat(err error) {
 	}
 }
 
-// logLost logs which sources this process does not serve any more, those of one
-// reason together.
+// logLost logs which sources this process does not serve any more, and why the first of them.
 func (l *Leases) logLost(ctx context.Context, lost map[string]error) {
-	by := map[string][]string{}
-	for name, why := range lost {
-		by[why.Error()] = append(by[why.Error()], name)
+	if len(lost) == 0 {
+		return
 	}
-	for why, names := range by {
-		level := slog.LevelWarn
-		if errors.Is(lost[names[0]], sinks.ErrUnreachable) {
-			level = slog.LevelInfo // the sink has warned
-		}
-		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", why)
+	names, level := slices.Sorted(maps.Keys(lost)), slog.LevelWarn
+	why := lost[names[0]]
+	if errors.Is(why, sinks.ErrUnreachable) {
+		level = slog.LevelInfo // the sink has warned
 	}
+	l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", why)
 }
 
 // Check is nil while the source is held, and a *[WaitingError] when it is not.
