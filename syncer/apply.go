@@ -28,9 +28,8 @@ func (a Applied) Nothing() bool {
 // A source that is as it was goes on undisturbed, walks and all; a changed schedule
 // only moves its next turns. The life of one that is not there any more ends at once: its
 // walks are given up, what it handed to the sink becomes durable, and its status and
-// metrics go. The life of one that differs in anything but the order of its lists ends like
-// that, and the next one begins with what is stored, with what was spent of its budget
-// and with its counters. Apply does not wait for any of this.
+// metrics go. The life of one that differs in anything ends like that, and the next one begins
+// with what is stored, with what was spent of its budget and with its counters. Apply does not wait for any of this.
 func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	y.applying.Lock()
 	defer y.applying.Unlock()
@@ -130,14 +129,8 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 // same reports whether two sources of one name are served alike.
 func (a Source) same(b Source) bool {
 	return a.BaseURL == b.BaseURL && a.Revision == b.Revision && (a.NextKey == nil) == (b.NextKey == nil) &&
-		cmp.Or(a.BudgetShare, 1) == cmp.Or(b.BudgetShare, 1) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
-}
-
-func sameSet(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(slices.Compact(a), slices.Compact(b))
+		cmp.Or(a.BudgetShare, 1) == cmp.Or(b.BudgetShare, 1) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond &&
+		slices.Equal(a.Streams, b.Streams) && slices.Equal(a.Locations, b.Locations)
 }
 
 // drop forgets a source that was removed and is at work no more, with its budget and its

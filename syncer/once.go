@@ -83,12 +83,13 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 		return Report{}, err
 	}
 	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
-	var tell func()
-	if onProgress != nil {
-		tell = func() { onProgress(y.Status()) }
-	}
 	err = y.pass(ctx, sources, pass{
-		atOnce: len(sources), held: true, tell: tell,
+		atOnce: len(sources), held: true,
+		tell: func() {
+			if onProgress != nil {
+				onProgress(y.Status())
+			}
+		},
 		visit: func(ctx context.Context, i int, s *source) error {
 			report.Sources[i] = s.once(ctx, sel)
 			return nil
@@ -147,7 +148,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 			}
 		}
 	}
-	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, func(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }); err != nil {
+	if err := s.retryUntil(ctx, sel.RetryFor, nil, func() uint64 { return 0 }, func(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }); err != nil {
 		r.Fail(s.link.View().State, err)
 		return r
 	}

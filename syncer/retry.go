@@ -20,12 +20,9 @@ const (
 	mostPause  = time.Minute
 )
 
-// stands is the progress of a step without pages: it succeeds or fails as a whole.
-func stands() uint64 { return 0 }
-
 // retryUntil runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
-// is further.
+// is further. A step without pages succeeds or fails as a whole.
 func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
 	// After a 401 it goes on when /me has answered since, with another key, say.
 	mayPass := func(err error) bool {

@@ -60,9 +60,6 @@ func (s *source) status(now time.Time) status.SourceStatus {
 		st.Written = written[st.Name]
 		at, why := s.nextTask(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
-		if over && st.State != status.StateOff {
-			st.State, st.Detail, st.Progress = status.StateStarting, "", nil
-		}
 		src.Streams = append(src.Streams, st)
 		outcome := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
 		if st.State == status.StateOff {
@@ -71,9 +68,11 @@ func (s *source) status(now time.Time) status.SourceStatus {
 		outcomes = append(outcomes, outcome)
 	}
 	src.Lacks = status.Lacks(len(s.cfg.Streams) > 0, outcomes)
-	if src.State == status.StateWaiting {
+	if over || src.State == status.StateWaiting {
 		for i := range src.Streams {
-			src.Streams[i].State, src.Streams[i].Detail, src.Streams[i].Behind = status.StateWaiting, "", false
+			if st := &src.Streams[i]; st.State != status.StateOff {
+				st.State, st.Detail, st.Progress, st.Behind = src.State, "", nil, false
+			}
 		}
 	}
 	if src.State == status.StateRunning && slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return st.State == status.StateBackfill }) {

@@ -248,24 +248,22 @@ func (y *Syncer) Run(ctx context.Context) error {
 // start puts the version clock above everything stored, and reads whose the sources are,
 // once.
 func (y *Syncer) start(ctx context.Context) error {
-	if err := y.starting.Take(ctx); err != nil {
-		return err
-	}
-	defer y.starting.Release()
-	if y.started {
+	return y.starting.Run(ctx, func(ctx context.Context) error {
+		if y.started {
+			return nil
+		}
+		highest, err := y.opts.Sink.MaxVersion(ctx)
+		if err != nil {
+			return fmt.Errorf("read the highest version: %w", err)
+		}
+		if err := y.readBusinesses(ctx); err != nil {
+			return err
+		}
+		if err := y.reassign(); err != nil {
+			return err
+		}
+		y.versions.StartAbove(highest)
+		y.started = true
 		return nil
-	}
-	highest, err := y.opts.Sink.MaxVersion(ctx)
-	if err != nil {
-		return fmt.Errorf("read the highest version: %w", err)
-	}
-	if err := y.readBusinesses(ctx); err != nil {
-		return err
-	}
-	if err := y.reassign(); err != nil {
-		return err
-	}
-	y.versions.StartAbove(highest)
-	y.started = true
-	return nil
+	})
 }

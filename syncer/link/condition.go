@@ -60,7 +60,7 @@ func (l *Link) Troubled(t stream.Trouble) {
 	due := !now.Before(l.is.NextProbe)
 	another := l.is.State != t.State
 	switch {
-	case another && !(t.MayPass() && (stream.Trouble{State: l.is.State}).MayPass()):
+	case another && (!t.MayPass() || !(stream.Trouble{State: l.is.State}).MayPass()):
 		l.failures = 1
 	case due:
 		l.failures++

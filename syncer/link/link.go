@@ -111,16 +111,10 @@ func (l *Link) configured() []string {
 // IsChanged reports whether a key is another than when /me was last asked, and the service has not
 // asked to be left alone.
 func (l *Link) IsChanged() bool {
-	l.mu.Lock()
-	mustWait := time.Now().Before(l.notBefore)
-	l.mu.Unlock()
-	if mustWait {
-		return false
-	}
 	now := l.configured()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.asked != nil && !slices.Equal(l.asked, now)
+	return l.asked != nil && !slices.Equal(l.asked, now) && !time.Now().Before(l.notBefore)
 }
 
 // Me asks /me with the keys there are, one after the other until one is not refused (a key
