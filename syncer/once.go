@@ -83,13 +83,12 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 		return Report{}, err
 	}
 	report := Report{StartedAt: time.Now(), Sources: make([]SourceReport, len(sources))}
+	var tell func()
+	if onProgress != nil {
+		tell = func() { onProgress(y.Status()) }
+	}
 	err = y.pass(ctx, sources, pass{
-		atOnce: len(sources), held: true,
-		tell: func() {
-			if onProgress != nil {
-				onProgress(y.Status())
-			}
-		},
+		atOnce: len(sources), held: true, tell: tell,
 		visit: func(ctx context.Context, i int, s *source) error {
 			report.Sources[i] = s.once(ctx, sel)
 			return nil

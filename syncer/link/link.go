@@ -75,7 +75,7 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane, o.MayAsk}) }
+	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane}) }
 	l.probe = through(probe, budget.Probe)
 	l.Fresh, l.Reconcile = through(client, budget.Fresh), through(client, budget.Reconcile)
 	l.Deep, l.Backfill = through(client, budget.Deep), through(client, budget.Backfill)
@@ -274,7 +274,6 @@ func (l *Link) warn(v api.Verdict) {
 type gate struct {
 	link *Link
 	lane budget.Lane
-	may  func() error // an error: nothing is to be asked
 }
 
 // Enter implements api.Gate.
@@ -283,7 +282,7 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := g.may(); err != nil { // meanwhile the source may have been lost
+	if err := g.link.opts.MayAsk(); err != nil { // meanwhile the source may have been lost
 		permit.Done(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}
