@@ -55,8 +55,8 @@ func (s *source) nextTask(st *stream.Stream, now time.Time) (time.Time, schedule
 // keyLook is how often a source in trouble checks whether its keys are others.
 const keyLook = 3 * time.Second
 
-// serve runs the loop of the source until ctx ends, and waits for its walks. A source that is not held, or is
-// in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
+// serve runs the loop of the source until ctx ends, and waits for its walks. A source that is not
+// held, or is in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
 	span := min(time.Duration(s.Beside)*20*time.Millisecond, 30*time.Second) // over which the sources of a process are spread

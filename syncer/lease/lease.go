@@ -29,7 +29,7 @@ const (
 	// beatEvery is how often a process says that it is alive.
 	beatEvery = 10 * time.Second
 	// beatSoon is how soon after a beat that failed, or while a source is waited
-	// for or ending, the next one comes: what is given back is taken over then.
+	// for, the next one comes: what is given back is taken over then.
 	beatSoon = 2 * time.Second
 	// beatLimit bounds one beat.
 	beatLimit = 5 * time.Second
