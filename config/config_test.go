@@ -362,8 +362,6 @@ func TestProxies(t *testing.T) {
 func TestWarningsOfSchedules(t *testing.T) {
 	for line, want := range map[string]string{
 		"reconcile: off":              "",
-		"reconcile_deep: 30 3 * * *":  `schedule.reconcile_deep "30 3 * * *" is in an hour that the clocks skip in spring and repeat in autumn: on 20`,
-		"full_resync: 0 3 * * 0":      `schedule.full_resync "0 3 * * 0" is in an hour that`,
 		"online_orders: '@every 4s'":  `schedule.online_orders "@every 4s": the service asks its clients to poll orders every 15 to 30 seconds, and never faster than every 5 seconds`,
 		"online_orders: '@every 5s'":  "",
 		"snapshots: '@every 15m'":     "",

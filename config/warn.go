@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
@@ -45,17 +44,10 @@ func (c *Config) warn() {
 	if c.Web.Listen != "" && !inbound.OnLoopback(c.Web.Listen) && c.Web.User == "" {
 		add("web.listen: %s can be reached by others and asks for no password; set web.user and web.password_file", c.Web.Listen)
 	}
-	for _, s := range c.settings() {
-		if strings.HasPrefix(s.kind, "schedule") {
-			if days := schedules.ChangedClocks(s.String(), time.Now()); days != "" {
-				add("%s %q is in an hour that the clocks skip in spring and repeat in autumn: %s; another hour avoids that", s.key, s.value, days)
-			}
-		}
-	}
-	if shortest, _ := schedules.Intervals(c.Schedule.OnlineOrders); shortest < 5*time.Second {
+	if schedules.Longest(c.Schedule.OnlineOrders) < 5*time.Second {
 		add("schedule.online_orders %q: the service asks its clients to poll orders every 15 to 30 seconds, and never faster than every 5 seconds", c.Schedule.OnlineOrders)
 	}
-	if _, longest := schedules.Intervals(c.Schedule.Snapshots); longest > 15*time.Minute {
+	if schedules.Longest(c.Schedule.Snapshots) > 15*time.Minute {
 		add("schedule.snapshots %q: the service asks its clients to refresh menus at least every 15 minutes", c.Schedule.Snapshots)
 	}
 	slices.Sort(c.Warnings)

@@ -1,14 +1,12 @@
 package syncer
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/list"
-	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -39,36 +37,15 @@ func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
-func (s *source) offReason(f follower, key stream.Identity) string {
+func offReason(f follower, key stream.Identity) string {
 	st := f.Common()
 	switch {
 	case !st.Configured():
 		return "not among the configured streams"
 	case st.LacksScope():
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(s.cfg.Locations) > 0 && len(f.WantedLocations(key)) == 0:
+	case len(st.Source.OnlyLocations) > 0 && len(f.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
 	}
 	return ""
-}
-
-// admit acts on what /me says about the streams: each is switched on or off by configuration
-// and scopes, and asked for in the locations that the key lets it. The caller holds opening.
-func (s *source) admit(ctx context.Context, me api.Document[types.Me]) stream.Identity {
-	key := s.identify(me)
-	for _, l := range s.lists {
-		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
-	}
-	for _, f := range s.streams {
-		st := f.Common()
-		if reason := s.offReason(f, key); reason != "" {
-			st.Set(ctx, status.StateOff, reason)
-			continue
-		}
-		st.AskFor(f.WantedLocations(key))
-		if st.Off() {
-			st.Set(ctx, status.StateStarting, "")
-		}
-	}
-	return key
 }

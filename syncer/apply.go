@@ -3,6 +3,7 @@ package syncer
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -27,9 +28,8 @@ func (a Applied) Nothing() bool {
 // A source that is as it was goes on undisturbed, walks and all; a changed schedule
 // only moves its next turns. The life of one that is not there any more ends at once: its
 // walks are given up, what it handed to the sink becomes durable, and its status and
-// metrics go. The life of one that differs in anything but the order of its lists ends like
-// that, and the next one begins with what is stored, with what was spent of its budget
-// and with its counters. Apply does not wait for any of this.
+// metrics go. The life of one that differs in anything ends like that, and the next one begins
+// with what is stored, with what was spent of its budget and with its counters. Apply does not wait for any of this.
 func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 	y.applying.Lock()
 	defer y.applying.Unlock()
@@ -42,7 +42,7 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 		return Applied{}, err
 	}
 	y.wanted = sources
-	if applied.Schedule = times.Keep(y.timetable()); applied.Schedule {
+	if applied.Schedule = !reflect.DeepEqual(times, y.timetable()); applied.Schedule {
 		y.mu.Lock()
 		y.times = times
 		y.mu.Unlock()
@@ -60,23 +60,17 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	if err != nil {
 		return Applied{}, err
 	}
-	together := 0
-	for _, cfg := range mine {
-		if v := y.supervisorOf(cfg.Name); v == nil || !v.serves(cfg) {
-			together++
-		}
-	}
 	order := make([]*supervisor, len(mine))
 	for i, cfg := range mine {
-		v := y.supervisorOf(cfg.Name)
-		switch {
-		case v == nil:
-			v = newSupervisor(y, cfg, together)
+		v, added, changed := y.supervisorOf(cfg.Name), false, false
+		if v == nil {
+			v, added = newSupervisor(y, cfg, len(mine)), true
+		} else {
+			added, changed = v.configure(cfg)
+		}
+		if added {
 			applied.Added = append(applied.Added, cfg.Name)
-		case v.serves(cfg):
-		case v.change(cfg, together):
-			applied.Added = append(applied.Added, cfg.Name)
-		default:
+		} else if changed {
 			applied.Changed = append(applied.Changed, cfg.Name)
 		}
 		order[i] = v
@@ -85,6 +79,9 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	before := y.order
 	y.order = order
 	for _, v := range order {
+		if y.all[v.name] == nil && y.serve != nil {
+			y.serve(v)
+		}
 		y.all[v.name] = v
 	}
 	y.mu.Unlock()
@@ -93,10 +90,6 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 			v.remove()
 			applied.Removed = append(applied.Removed, v.name)
 		}
-	}
-	select {
-	case y.placed <- struct{}{}:
-	default:
 	}
 	y.leases.Nudge()
 	return applied, nil
@@ -136,14 +129,8 @@ func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
 // same reports whether two sources of one name are served alike.
 func (a Source) same(b Source) bool {
 	return a.BaseURL == b.BaseURL && a.Revision == b.Revision && (a.NextKey == nil) == (b.NextKey == nil) &&
-		cmp.Or(a.BudgetShare, 1) == cmp.Or(b.BudgetShare, 1) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond && sameSet(a.Streams, b.Streams) && sameSet(a.Locations, b.Locations)
-}
-
-func sameSet(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(slices.Compact(a), slices.Compact(b))
+		cmp.Or(a.BudgetShare, 1) == cmp.Or(b.BudgetShare, 1) && a.Personal.Equal(b.Personal) && a.ErasesBeyond == b.ErasesBeyond &&
+		slices.Equal(a.Streams, b.Streams) && slices.Equal(a.Locations, b.Locations)
 }
 
 // drop forgets a source that was removed and is at work no more, with its budget and its
@@ -151,7 +138,10 @@ func sameSet(a, b []string) bool {
 func (y *Syncer) drop(v *supervisor) bool {
 	y.applying.Lock()
 	defer y.applying.Unlock()
-	if !v.isRemoved() {
+	v.mu.RLock()
+	removed := v.removed
+	v.mu.RUnlock()
+	if !removed {
 		return false
 	}
 	y.mu.Lock()
@@ -159,5 +149,6 @@ func (y *Syncer) drop(v *supervisor) bool {
 	y.mu.Unlock()
 	y.opts.Ledger.Forget(v.name)
 	y.metrics.forget(v.name)
+	y.leases.Nudge() // to give it back
 	return true
 }

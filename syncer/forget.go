@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,25 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	err = y.pass(ctx, sources, pass{
 		held: true,
 		visit: func(ctx context.Context, _ int, s *source) (err error) {
-			report, err = s.forget(ctx, r)
+			if err := y.readBusinesses(ctx); err != nil {
+				return err
+			}
+			if report.Business = cmp.Or(s.Business(), y.businesses()[s.Name]); report.Business == "" {
+				return errors.New("nothing of it is mirrored yet")
+			}
+			o := y.onlineOrders(report.Business, s.Log)
+			if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
+				return err
+			}
+			erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, func(ctx context.Context) error { // commits become durable in their order
+				return s.Commits.Store(ctx, &sinks.Commit{Source: s.Name, Business: report.Business, Stream: registry.Online, Fence: s.fence})
+			})
+			if err != nil {
+				return err
+			}
+			s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
+			report.Orders, report.Entries = erased.Orders, erased.Entries
+			report.Detached, err = o.Store.Detached(ctx, o.Table.Name)
 			return err
 		},
 		ended: func(_ int, _ string, err error) {
@@ -82,48 +101,10 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 	return report, errors.Join(err, failed)
 }
 
-func (s *source) forget(ctx context.Context, r ForgetRequest) (ForgetReport, error) {
-	business, err := s.storedBusiness(ctx)
-	if err != nil {
-		return ForgetReport{}, err
-	}
-	o := s.onlineOrders(business)
-	if err := errors.Join(o.Store.Recover(ctx), o.Restore(ctx)); err != nil {
-		return ForgetReport{}, err
-	}
-	durable := func(ctx context.Context) error { // commits become durable in their order
-		return s.Commits.Store(ctx, &sinks.Commit{Source: s.Name, Business: s.Business(), Stream: registry.Online, Fence: s.fence})
-	}
-	erased, err := o.Forget(ctx, r.Orders, r.Phone, r.CustomerKey, durable)
-	if err != nil {
-		return ForgetReport{}, err
-	}
-	report := ForgetReport{Business: business, Orders: erased.Orders, Entries: erased.Entries}
-	if report.Detached, err = o.Store.Detached(ctx, o.Table.Name); err != nil {
-		return ForgetReport{}, err
-	}
-	s.Log.Info("what is stored of a customer was erased", "orders", erased.Orders, "quarantined", erased.Entries, "by_phone", r.Phone != "")
-	return report, nil
-}
-
-// storedBusiness is the restaurant that the source has mirrored.
-func (s *source) storedBusiness(ctx context.Context) (string, error) {
-	if business := s.Business(); business != "" {
-		return business, nil
-	}
-	if err := s.opening.Run(ctx, s.restore); err != nil {
-		return "", err
-	}
-	if business := s.stored.Load().Business; business != "" {
-		return business, nil
-	}
-	return "", errors.New("nothing of it is mirrored yet")
-}
-
 // onlineOrders are those of a restaurant in the warehouse.
-func (s *source) onlineOrders(business string) erase.Orders {
-	forgotten, _ := s.syncer.forgotten.LoadOrStore(business, personal.NewForgotten())
-	return erase.Orders{Store: s.Sink.Personal(), Table: onlineTable(s.syncer.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten), Log: s.Log}
+func (y *Syncer) onlineOrders(business string, log *slog.Logger) erase.Orders {
+	forgotten, _ := y.forgotten.LoadOrStore(business, personal.NewForgotten())
+	return erase.Orders{Store: y.opts.Sink.Personal(), Table: onlineTable(y.definitions), Business: business, Forgotten: forgotten.(*personal.Forgotten), Log: log}
 }
 
 // onlineTable is the table of online orders, which is always there.
@@ -140,7 +121,7 @@ func HoldingMore(ctx context.Context, sink sinks.Sink, business, source string, 
 
 // readForgotten reads which orders are forgotten.
 func (s *source) readForgotten(ctx context.Context, business string) error {
-	o := s.onlineOrders(business)
+	o := s.syncer.onlineOrders(business, s.Log)
 	if err := o.Restore(ctx); err != nil {
 		return err
 	}

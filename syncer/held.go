@@ -1,21 +1,12 @@
 package syncer
 
 import (
-	"github.com/larder-sync/larder/sinks"
+	"context"
+	"time"
+
 	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/status"
 )
-
-// standBy reports whether the source must wait, since this process does not hold it.
-func (s *source) standBy() bool {
-	err := s.syncer.leases.Check(s.cfg.Name)
-	if err == nil {
-		s.held()
-		return false
-	}
-	s.link.Enter(status.StateWaiting, err.Error())
-	return true
-}
 
 // held ends the waiting. From now on the source asks and writes only while it is
 // held.
@@ -43,52 +34,34 @@ var _ lease.Owner = leaseOwner{}
 // StartAbove implements lease.Owner.
 func (y leaseOwner) StartAbove(version uint64) { y.versions.StartAbove(version) }
 
-// Flushed implements lease.Owner.
-func (y leaseOwner) Flushed(source string) (*sinks.Receipt, bool) { return y.commits.Last(source) }
-
-// Looked implements lease.Owner: sources that wait to be held look again.
-func (y leaseOwner) Looked() {
-	for _, s := range y.served() {
-		_ = s.isolated("lease", func() error { // a panic has ended the life
-			if state := s.link.View().State; state == status.StateWaiting || state == status.StateStarting {
-				s.wakeLoop()
+// claim claims sources until leave is called, which waits until what they handed to the sink is
+// durable, but no longer than a lease lasts.
+func (y *Syncer) claim(ctx context.Context, sources func() []string) (leave func()) {
+	giveBack := y.leases.Enter(ctx, sources)
+	if y.leases == nil {
+		return giveBack
+	}
+	return func() {
+		defer giveBack()
+		deadline := time.After(lease.Lasts)
+		for _, name := range sources() {
+			if r, ok := y.commits.Last(name); ok {
+				select {
+				case <-r.Done():
+				case <-deadline:
+					return
+				}
 			}
-			return nil
-		})
-	}
-}
-
-// AtWork implements lease.Owner.
-func (y leaseOwner) AtWork(name string) bool {
-	if v := y.supervisorOf(name); v != nil {
-		if !v.users.TryAcquire(allUsers) {
-			return true
 		}
-		v.users.Release(allUsers)
-	}
-	r, ok := y.commits.Last(name)
-	if !ok {
-		return false
-	}
-	select {
-	case <-r.Done():
-		return false
-	default:
-		return true
 	}
 }
 
 // Lost implements lease.Owner: it ends the life of the source that was lost, and the next one
 // waits. What this one knew may not be so any more.
 func (y leaseOwner) Lost(name string, why error) {
-	v := y.supervisorOf(name)
-	if v == nil {
-		return
-	}
-	s := v.current()
-	_ = s.isolated("lease", func() error { // a panic has ended the life
+	if v := y.supervisorOf(name); v != nil {
+		s := v.current()
 		s.lost.CompareAndSwap(nil, &why)
 		s.end(why)
-		return nil
-	})
+	}
 }

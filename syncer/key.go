@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +10,12 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/link"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
-
-// connect makes the source ready: what is stored is taken over, and /me answers.
-// On an error the source is in trouble and the next probe is set.
-func (s *source) connect(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }
 
 // Refresh implements stream.Owner.
 func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.link.IsRecent) }
@@ -24,21 +23,16 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 // CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
 // source's. If that fails as well the source is in trouble, and its other streams are spared
 // the attempt; if it answers, the trouble is the stream's own.
-func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
-	failed, asked := time.Now(), false
-	err := s.askKey(ctx, func() bool {
-		asked = s.link.IsInDoubt(t, failed)
-		return !asked
-	})
-	switch {
-	case err == nil && asked:
-		s.link.NoteConfirmed()
-	case err != nil && !errors.Is(err, context.Canceled):
+func (s *source) CheckSource(ctx context.Context) {
+	failed := time.Now()
+	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(failed) })
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
 }
 
-// askKey asks /me and acts on the answer, one at a time, unless skip returns true by then.
+// askKey takes over what is stored, asks /me and acts on the answer, one at a time, unless skip
+// returns true by then. On an error the source is in trouble, and the next probe is set.
 func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	return s.opening.Run(ctx, func(ctx context.Context) error {
 		if skip() {
@@ -51,6 +45,10 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if errors.Is(err, link.ErrBusy) {
+			s.link.PutOff()
+			return err
+		}
 		if err != nil {
 			s.link.Troubled(stream.Diagnose(err))
 			return err
@@ -58,6 +56,33 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 		s.accept(ctx, me)
 		return nil
 	})
+}
+
+// restore reads what the sink has stored before /me is asked, until that has been taken over. Where
+// a process before this one was at work, the key's budget starts with care: how much that one has
+// spent is known to nobody but the service (DESIGN B2). How long ago that was is not asked: what
+// was stored bears the stamps of another clock, and either may be wrong by hours.
+func (s *source) restore(ctx context.Context) error {
+	if s.opened {
+		return nil
+	}
+	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("read the stored state: %w", err)
+	}
+	s.stored.Store(&state) // status reads it, from goroutines of its own
+	for _, st := range s.wholes {
+		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
+	}
+	if !s.restored && len(state.Checkpoints)+len(state.Statuses) > 0 {
+		// The first request has to wait, and is waited for here: it would else hold the place
+		// among the tried keys meanwhile, which many sources share.
+		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
+			return context.Cause(ctx)
+		}
+	}
+	s.restored = true
+	return nil
 }
 
 // probe reads what is stored of the source, and asks /me. A key of another restaurant is refused:
@@ -71,13 +96,7 @@ func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err erro
 	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
 		return me, err
 	}
-	if err := s.restore(ctx); err != nil { // the key may have waited for long
-		return me, err
-	}
-	was, now := s.stored.Load().Business, me.Value.Business.ID
-	if s.opened {
-		was = s.Business()
-	}
+	was, now := cmp.Or(s.Business(), stored.Business), me.Value.Business.ID
 	if was != "" && was != now {
 		return me, fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, was)
 	}
@@ -93,7 +112,7 @@ func (s *source) open(ctx context.Context, business string) error {
 	if err := s.readForgotten(ctx, business); err != nil {
 		return err
 	}
-	if _, err := s.onlineOrders(business).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
+	if _, err := s.syncer.onlineOrders(business, s.Log).Settle(ctx, s.cfg.Name, s.cfg.Personal, s.cfg.ErasesBeyond); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -107,12 +126,27 @@ func (s *source) open(ctx context.Context, business string) error {
 	return nil
 }
 
-// accept acts on what /me says: limits, scopes, locations. It stores the row of the key when that
-// has changed.
+// accept acts on what /me says: limits, and each stream is switched on or off by configuration and
+// scopes, and asked for in the locations that the key lets it. It stores the row of the key when
+// that has changed. The caller holds opening.
 func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
-	key := s.admit(ctx, me)
+	key := s.identify(me)
+	for _, l := range s.lists {
+		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
+	}
+	for _, f := range s.streams {
+		st := f.Common()
+		if reason := offReason(f, key); reason != "" {
+			st.Set(ctx, status.StateOff, reason)
+			continue
+		}
+		st.AskFor(f.WantedLocations(key))
+		if st.Off() {
+			st.Set(ctx, status.StateStarting, "")
+		}
+	}
 	state, detail := status.StateRunning, ""
-	if err := s.configurationError(); err != nil {
+	if err := configurationError(key); err != nil {
 		state, detail = status.StateFailing, err.Error()
 	} else if len(key.Inactive) > 0 {
 		detail = fmt.Sprintf("locations %q of the configuration are not active, or not the key's any more: their rows stay until a full resync does not find them", key.Inactive)
@@ -133,8 +167,7 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 }
 
 // configurationError is the error of configured locations that the key does not have.
-func (s *source) configurationError() error {
-	key := s.Identity()
+func configurationError(key stream.Identity) error {
 	if len(key.Unknown) == 0 {
 		return nil
 	}

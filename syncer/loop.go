@@ -6,31 +6,12 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/syncer/lease"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// beginJob starts the walks of a job whose turn has come.
-func (s *source) beginJob(ctx context.Context, j schedule.Job) {
-	switch j {
-	case schedule.Snapshots: // the lists follow the locations that the key has now
-		s.spawn(ctx, "snapshots", func(ctx context.Context) error {
-			if err := s.Refresh(ctx); err != nil {
-				return err
-			}
-			s.beginWalks(ctx, j)
-			return nil
-		})
-		return
-	case schedule.FullResync:
-		s.rewriteNext(func(*stream.Stream) bool { return true })
-	}
-	s.beginWalks(ctx, j)
-}
-
-// beginWalks starts each task that begins at the turn of a job, and does not run.
+// beginWalks starts each task that begins at the turn of a job, and does not run yet.
 func (s *source) beginWalks(ctx context.Context, j schedule.Job) {
 	for _, f := range s.streams {
 		st := f.Common()
@@ -74,61 +55,90 @@ func (s *source) nextTask(st *stream.Stream, now time.Time) (time.Time, schedule
 // keyLook is how often a source in trouble checks whether its keys are others.
 const keyLook = 3 * time.Second
 
-// serve runs the loop of the source until ctx ends, and waits for its walks. A source that is not held, or is
-// in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
+// serve runs the loop of the source until ctx ends, and waits for its walks. A source that is not
+// held, or is in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
-	span := min(time.Duration(s.Began)*20*time.Millisecond, 30*time.Second) // over which sources that begin together are spread
-	if lifecycle.Pause(ctx, time.Duration(schedule.Hash(s.cfg.Name)%uint64(max(span, 1)))) {
-		_ = s.isolated("the turns of the source", func() error { s.takeTurns(ctx); return nil }) // a panic has ended ctx
+	span := min(time.Duration(s.Beside)*20*time.Millisecond, 30*time.Second) // over which the sources of a process are spread
+	first := time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
+	if !lifecycle.Pause(ctx, max(first, time.Until(s.link.View().NextProbe))) { // after a panic it waits for its probe
+		return
 	}
-}
-
-func (s *source) takeTurns(ctx context.Context) {
-	turns := schedule.NewTurns(s.cfg.Name, s.syncer.timetable(), time.Now())
+	turns := schedule.NewTurns(s.cfg.Name, s.Timetable(), time.Now())
 	s.turns.Store(turns)
 	defer s.turns.Store(nil)
-	for ctx.Err() == nil {
-		turns.Follow(s.syncer.timetable(), time.Now())
-		if s.standBy() {
-			s.sleepUntil(ctx, time.Now().Add(lease.Lasts))
-			continue
+	_ = s.isolated("the turns of the source", func() error { // a panic has ended ctx
+		for ctx.Err() == nil {
+			turns.Follow(s.Timetable(), time.Now())
+			s.takeTurn(ctx, turns)
 		}
-		if !s.IsReady() {
-			if at := s.link.View().NextProbe; time.Now().Before(at) && !s.link.IsChanged() { // a key put in place since the last probe is tried at once
-				s.sleepUntil(ctx, stream.Earlier(at, time.Now().Add(keyLook)))
-			} else if s.connect(ctx) == nil {
-				turns.AllDue(time.Now())
-			}
-			continue
-		}
-		if !s.sleepUntil(ctx, turns.Next()) {
-			continue // woken: the state has changed
-		}
-		// A key that was put in place is not left waiting for a probe, and is used for nothing else before.
-		// If it is refused, the walks that are due leave the source alone, and what is owed is noted.
-		if s.link.IsChanged() {
-			if err := s.askKey(ctx, func() bool { return false }); err != nil && ctx.Err() == nil {
-				s.Log.Debug("the changed key is refused", "err", err)
-			}
-		}
-		for _, j := range turns.Take(time.Now()) {
-			s.beginJob(ctx, j)
-		}
-	}
+		return nil
+	})
 }
 
-// sleepUntil waits for t; it is false when the source was woken or ctx ended.
-func (s *source) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := time.NewTimer(time.Until(t))
+// takeTurn does what comes next, or waits until something does.
+func (s *source) takeTurn(ctx context.Context, turns *schedule.Turns) {
+	beat, err := s.syncer.leases.Look(s.cfg.Name)
+	if err != nil {
+		s.link.Enter(status.StateWaiting, err.Error())
+		select {
+		case <-beat:
+		case <-ctx.Done():
+		}
+		return
+	}
+	s.held()
+	is, now, until := s.link.View(), time.Now(), turns.Next()
+	switch {
+	case is.Ready && !until.After(now):
+		s.beginJobs(ctx, turns.Take(now))
+		return
+	case is.Ready:
+	case now.Before(is.NextProbe) && !s.link.IsChanged(): // a key put in place since the last probe is tried at once
+		until = stream.Earlier(is.NextProbe, now.Add(keyLook))
+	default:
+		if s.askKey(ctx, s.IsReady) == nil {
+			turns.AllDue(time.Now())
+		}
+		return
+	}
+	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
-	case <-s.wake:
+	case <-s.wake: // the state has changed
 	case <-ctx.Done():
 	}
-	return false
+}
+
+// beginJobs starts the walks of jobs whose turn has come.
+func (s *source) beginJobs(ctx context.Context, due []schedule.Job) {
+	// A key that was put in place is not left waiting for a probe, and is used for nothing else before.
+	// If it is refused, the walks that are due leave the source alone, and what is owed is noted.
+	if s.link.IsChanged() {
+		if err := s.askKey(ctx, func() bool { return false }); err != nil && ctx.Err() == nil {
+			s.Log.Debug("the changed key is refused", "err", err)
+		}
+	}
+	for _, j := range due {
+		switch j {
+		case schedule.Snapshots: // the lists follow the locations that the key has now
+			s.spawn(ctx, "snapshots", func(ctx context.Context) error {
+				if err := s.Refresh(ctx); err != nil {
+					return err
+				}
+				s.beginWalks(ctx, j)
+				return nil
+			})
+		case schedule.FullResync:
+			for _, st := range s.wholes {
+				st.RewriteNext()
+			}
+			s.beginWalks(ctx, j)
+		default:
+			s.beginWalks(ctx, j)
+		}
+	}
 }
 
 // wakeLoop makes the loop look at the state again.
@@ -146,16 +156,4 @@ func (s *source) spawn(ctx context.Context, what string, f func(context.Context)
 			s.Log.Debug("job ended with an error", "job", what, "err", err)
 		}
 	})
-}
-
-// patience is how long a job may take until what it brings is called behind. Of fresh data it
-// is a turn that has not ended by the next but one, and the answer to a request takes a minute
-// at most. Of other jobs some turns may fail, or have much to do.
-func (s *source) patience(j schedule.Job) time.Duration {
-	interval := s.syncer.timetable().Interval(j, time.Now())
-	usual := max(10*time.Minute, 2*interval+5*time.Minute)
-	if j == schedule.Incremental || j == schedule.OnlineOrders {
-		return min(usual, max(time.Minute, 3*interval))
-	}
-	return usual
 }

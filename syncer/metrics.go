@@ -16,14 +16,6 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// The kinds of larder_rows_total.
-const (
-	rowUpsert      = "upsert"
-	rowTombstone   = "tombstone"
-	rowUnchanged   = "unchanged"
-	rowQuarantined = "quarantined"
-)
-
 // metrics are the counters that walks move; what can be read off the state is
 // collected from [Syncer.Status] when asked for.
 type metrics struct {
@@ -67,7 +59,7 @@ func (m *metrics) register(r prometheus.Registerer, s *Syncer) error {
 // Counters are there from the start: rate() of Prometheus sees no first event of a
 // series that begins with it. Of the answers, those are that alerts are about.
 var (
-	rowKinds = []string{rowUpsert, rowTombstone, rowUnchanged, rowQuarantined}
+	rowKinds = []string{"upsert", "tombstone", "unchanged", "quarantined"}
 	answers  = []int{0, 200, 429, 500, 503}
 	refusals = []int{401, 403} // of the key, which is asked about at one route
 )
@@ -111,30 +103,9 @@ func (m *metrics) forget(source string) {
 	}
 }
 
-func (m *metrics) requested(source, route string, code int) {
-	m.requests.WithLabelValues(source, route, strconv.Itoa(code)).Inc()
-	if code == 429 {
-		m.rateLimited.WithLabelValues(source).Inc()
-	}
-}
-
 // Paged counts a page.
 func (m *metrics) Paged(source, stream, walk string) {
 	m.pages.WithLabelValues(source, stream, walk).Inc()
-}
-
-// Counted adds what became of a page's rows.
-func (m *metrics) Counted(source, stream string, c write.Counts) {
-	m.took(source, stream, rowUpsert, c.Upserts)
-	m.took(source, stream, rowTombstone, c.Tombstones)
-	m.took(source, stream, rowUnchanged, c.Unchanged)
-	m.took(source, stream, rowQuarantined, c.Quarantined)
-}
-
-func (m *metrics) took(source, stream, kind string, n uint64) {
-	if n > 0 {
-		m.rows.WithLabelValues(source, stream, kind).Add(float64(n))
-	}
 }
 
 func (m *metrics) Walked(stream, walk string, err error, took time.Duration) {
@@ -154,18 +125,23 @@ type counters struct {
 }
 
 func (n *counters) requested(source, route string, code int) {
-	n.metrics.requested(source, route, code)
+	n.requests.WithLabelValues(source, route, strconv.Itoa(code)).Inc()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asks++
 	if code == http.StatusTooManyRequests {
+		n.rateLimited.WithLabelValues(source).Inc()
 		n.limited++
 	}
 }
 
-// Counted implements stream.Meter.
+// Counted implements stream.Meter: it adds what became of a page's rows.
 func (n *counters) Counted(source, stream string, c write.Counts) {
-	n.metrics.Counted(source, stream, c)
+	for i, rows := range []uint64{c.Upserts, c.Tombstones, c.Unchanged, c.Quarantined} {
+		if rows > 0 {
+			n.rows.WithLabelValues(source, stream, rowKinds[i]).Add(float64(rows))
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.written[stream] += c.Upserts + c.Tombstones

@@ -141,14 +141,18 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 		before[i] = st.Common().Writer.Counts()
 	}
 	if sel.Full {
-		s.rewriteNext(func(st *stream.Stream) bool { return st.Chosen(sel.Streams) })
+		for _, st := range s.wholes {
+			if st.Chosen(sel.Streams) {
+				st.RewriteNext()
+			}
+		}
 	}
-	if err := s.retryUntil(ctx, sel.RetryFor, nil, stands, s.connect); err != nil {
+	if err := s.retryUntil(ctx, sel.RetryFor, nil, func() uint64 { return 0 }, func(ctx context.Context) error { return s.askKey(ctx, s.IsReady) }); err != nil {
 		r.Fail(s.link.View().State, err)
 		return r
 	}
 	r.State = s.link.View().State
-	r.Err = status.FailureOf(s.configurationError())
+	r.Err = status.FailureOf(configurationError(s.Identity()))
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
@@ -165,8 +169,8 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	return r
 }
 
-// onceOf makes one pass of a stream, whose counts stood at before when the pass of its
-// source began.
+// onceOf brings a stream up to date. Its counts were those of before when the pass of its source
+// began.
 func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
 	st := f.Common()
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
@@ -175,7 +179,13 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before w
 			r.Off, r.NoScope = st.Why(), st.LacksScope()
 			return nil
 		}
-		return s.pass(ctx, f, sel)
+		var errs []error
+		for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) { // each waits for a walk that is under way
+			errs = append(errs, s.retryUntil(ctx, sel.RetryFor, st, w.Moved, func(ctx context.Context) error {
+				return w.Guard.Run(ctx, w.Run)
+			}))
+		}
+		return errors.Join(errs...)
 	})
 	r.Counts, r.InQuarantine = st.Writer.Counts().Minus(before), uint64(st.Writer.QuarantinedCount())
 	if r.Off == "" && api.IsAPIDisabled(err) {
@@ -183,16 +193,4 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before w
 	}
 	r.Fail(err)
 	return r
-}
-
-// pass brings a stream up to date, waiting for walks that are under way, each again and
-// again while it may help.
-func (s *source) pass(ctx context.Context, f follower, sel Selection) error {
-	var errs []error
-	for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) {
-		errs = append(errs, s.retryUntil(ctx, sel.RetryFor, f.Common(), w.Moved, func(ctx context.Context) error {
-			return w.Guard.Run(ctx, w.Run)
-		}))
-	}
-	return errors.Join(errs...)
 }

@@ -120,7 +120,7 @@ func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 	})
 }
 
-// A loop that panics at its beginning does so after ever longer pauses.
+// A loop that panics at its beginning does so again after a pause.
 func TestALoopThatKeepsPanickingWaits(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 3, Orders: 100}, func(t *testing.T, w *world) {
 		var log logged
@@ -222,27 +222,5 @@ func TestAPanicInADeliveryEndsALife(t *testing.T) {
 			t.Errorf("it counts %d requests, %d before", n, asked)
 		}
 		must(t, deliver())
-	})
-}
-
-// A panic in a lease callback ends the life of the source that it is about, and nothing else.
-func TestAPanicInALeaseCallbackEndsALife(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 3, Orders: 500, Businesses: 2}, func(t *testing.T, w *world) {
-		w.process = "p"
-		w.run()
-		w.until("mirrored", 5*time.Minute, w.filled)
-		synctest.Wait() // nothing reads the condition while it changes
-		lives := w.syncer.served()
-		healthy := lives[0].link
-		lives[0].link = nil // looking at it panics
-		leaseOwner{w.syncer}.Looked()
-		lives[0].link = healthy
-		if lives[0].over() == nil || lives[1].over() != nil {
-			t.Errorf("over: %v, %v", lives[0].over(), lives[1].over())
-		}
-		w.until("the next life is served", time.Minute, w.filled)
-		if now := w.syncer.served(); now[0] == lives[0] || now[1] != lives[1] {
-			t.Error("the lives are not the next one of the first source and the present one of the other")
-		}
 	})
 }

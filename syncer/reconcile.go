@@ -34,7 +34,7 @@ func (y *Syncer) Reconcile(ctx context.Context, r proof.Request, progress func(p
 	err = y.pass(ctx, sources, pass{
 		atOnce: reconcileAtOnce, held: true, tell: tell, ended: p.Ended,
 		visit: func(ctx context.Context, i int, s *source) error {
-			if err := s.connect(ctx); err != nil {
+			if err := s.askKey(ctx, s.IsReady); err != nil {
 				return err
 			}
 			return p.Source(ctx, i, s.days)

@@ -20,18 +20,21 @@ const (
 	mostPause  = time.Minute
 )
 
-// stands is the progress of a step without pages: it succeeds or fails as a whole.
-func stands() uint64 { return 0 }
-
 // retryUntil runs f until it goes well, fails in a way that no trying mends, or has not
 // moved for as long as the limit. moved is how far it is: any other number than before
-// is further.
+// is further. A step without pages succeeds or fails as a whole.
 func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream.Stream, moved func() uint64, f func(context.Context) error) error {
+	// After a 401 it goes on when /me has answered since, with another key, say.
+	mayPass := func(err error) bool {
+		_, stuck := errors.AsType[*list.StuckError](err)
+		return stuck || errors.Is(err, link.ErrBusy) || api.IsTemporary(err) || api.LeadsNowhere(err) ||
+			api.IsUnauthorized(err) && s.IsReady()
+	}
 	began, at := time.Now(), moved()
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
 		err := f(ctx)
-		if err == nil || ctx.Err() != nil || !s.mayPass(err) {
+		if err == nil || ctx.Err() != nil || !mayPass(err) {
 			return err
 		}
 		if e, ok := errors.AsType[*list.StuckError](err); ok {
@@ -62,7 +65,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if st == nil {
 			continue
 		}
-		if err := s.connect(ctx); err != nil && !s.mayPass(err) {
+		if err := s.askKey(ctx, s.IsReady); err != nil && !mayPass(err) {
 			return err
 		}
 	}
@@ -72,12 +75,4 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 func pauseAfter(source string, failures int) time.Duration {
 	pause := lifecycle.Backoff(firstPause, mostPause, failures-1)
 	return lifecycle.Between(pause*3/4, pause*5/4, link.Jitter(source, failures))
-}
-
-// mayPass is true of errors that another attempt may not meet. After a 401 it goes on when
-// /me has answered since, with another key, say.
-func (s *source) mayPass(err error) bool {
-	_, stuck := errors.AsType[*list.StuckError](err)
-	return stuck || api.IsTemporary(err) || api.LeadsNowhere(err) ||
-		api.IsUnauthorized(err) && s.IsReady()
 }

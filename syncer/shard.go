@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -34,7 +35,7 @@ func (s Shard) Takes(source string) bool {
 // the same restaurant, so that one process counts the requests of all of them. A source whose
 // restaurant is not stored yet is assigned by its own name.
 func (y *Syncer) shardNames(sources []Source) map[string]string {
-	stored, first := y.businesses.stored(), map[string]string{}
+	stored, first := y.businesses(), map[string]string{}
 	for _, s := range sources {
 		if b := stored[s.Name]; b != "" && (first[b] == "" || s.Name < first[b]) {
 			first[b] = s.Name
@@ -53,8 +54,8 @@ func (y *Syncer) shardNames(sources []Source) map[string]string {
 // ends. Every process does so within minutes of the others; leases keep two from serving one
 // source meanwhile.
 func (y *Syncer) followShards(ctx context.Context) {
-	for lifecycle.Pause(ctx, restoreAgain) {
-		if err := y.businesses.read(ctx, y.opts.Sink); err != nil {
+	for lifecycle.Pause(ctx, time.Minute) {
+		if err := y.readBusinesses(ctx); err != nil {
 			continue // the warehouse is away, which others report
 		}
 		if err := y.reassign(); err != nil {

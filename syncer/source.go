@@ -3,9 +3,9 @@ package syncer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -44,16 +44,14 @@ type source struct {
 
 	counters *counters
 
-	began  time.Time
 	life   context.Context         // ends with the source's life
 	end    context.CancelCauseFunc // ends it; the first cause remains
 	leased atomic.Bool             // the source has been held in this life
 	lost   atomic.Pointer[error]   // why it is held no more
 
-	// restoredAt is when the stored state was last read, with which the budget starts; opened,
-	// that it has been taken over. opening guards both.
-	restoredAt time.Time
-	opened     bool
+	// restored: the stored state has been read, and the budget has started with it; opened: it has
+	// been taken over. opening guards both.
+	restored, opened bool
 
 	stored atomic.Pointer[sinks.State] // as it was at the start
 }
@@ -72,10 +70,10 @@ type follower interface {
 	Describe(*status.StreamStatus)
 }
 
-// newSource builds a source that begins together with so many, itself included.
-func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
+// newSource builds one of so many sources.
+func newSource(y *Syncer, cfg Source, sources int, c *counters) *source {
 	s := &source{
-		syncer: y, cfg: cfg, counters: c, began: time.Now(),
+		syncer: y, cfg: cfg, counters: c,
 		wake: make(chan struct{}, 1), opening: stream.NewSlot(),
 	}
 	s.stored.Store(&sinks.State{})
@@ -83,7 +81,7 @@ func newSource(y *Syncer, cfg Source, together int, c *counters) *source {
 	s.Source = &stream.Source{
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
-		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Began: together,
+		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Beside: sources,
 	}
 	if y.leases != nil {
 		s.Fenced = s.fence
@@ -125,7 +123,11 @@ func (s *source) newStreams(all []*registry.Definition) {
 		case registry.TotalsKind:
 			st = proof.New(s.Source, def, s.days)
 		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
-			w := replace.New(s.Source, def, func(id string) bool { return s.siblingHas(def.Name, id) })
+			w := replace.New(s.Source, def, func(id string) bool { // a sibling has the row, or is bringing it
+				return slices.ContainsFunc(s.Siblings(), func(other *stream.Source) bool {
+					return slices.ContainsFunc(other.Owner.(*source).wholes, func(st *replace.Stream) bool { return st.Def.Name == def.Name && st.Has(id) })
+				})
+			})
 			s.wholes, st = append(s.wholes, w), w
 			if def.Kind == registry.KeyKind {
 				w.Ask, s.keyRow = askKeyRow, w
@@ -134,16 +136,6 @@ func (s *source) newStreams(all []*registry.Definition) {
 			panic(fmt.Sprintf("stream %s: nothing follows streams of its kind (newStreams)", def.Name))
 		}
 		s.streams = append(s.streams, st)
-	}
-}
-
-// rewriteNext has the streams that a selection has, of those without long walks, written
-// anew at their next turn, whatever is stored of them.
-func (s *source) rewriteNext(chosen func(*stream.Stream) bool) {
-	for _, st := range s.wholes {
-		if chosen(st.Stream) {
-			st.RewriteNext()
-		}
 	}
 }
 

@@ -42,32 +42,37 @@ func (s *source) view() link.View {
 }
 
 func (s *source) status(now time.Time) status.SourceStatus {
-	key := s.Identity()
+	key, times := s.Identity(), s.Timetable()
 	is, over := s.view(), s.over() != nil
 	src := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Load().Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
 		PersonalData: string(s.cfg.Personal.Mode()),
 	}
-	src.Proof = s.dated(s.days.Proven())
+	src.Proof = dated(s.days.Proven(), times, s.ServiceNow())
 	src.Budget = s.link.Budget()
 	var written map[string]uint64
+	var outcomes []status.StreamOutcome // as the report of a pass has them
 	src.Requests, src.RateLimited, written = s.counters.read()
 	for _, f := range s.streams {
-		st := f.Common().Status(now, src.Since, s.patience(f.Common().Def.Job))
+		st := f.Common().Status(now, src.Since, times.Patience(f.Common().Def.Job, now))
 		f.Describe(&st)
 		st.Written = written[st.Name]
 		at, why := s.nextTask(f.Common(), now)
 		st.Next, st.NextWhy = at, string(why)
-		if over && st.State != status.StateOff {
-			st.State, st.Detail, st.Progress = status.StateStarting, "", nil
-		}
 		src.Streams = append(src.Streams, st)
+		outcome := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
+		if st.State == status.StateOff {
+			outcome.Off = st.State
+		}
+		outcomes = append(outcomes, outcome)
 	}
-	src.Lacks = status.Lacks(len(s.cfg.Streams) > 0, outcomes(src.Streams))
-	if src.State == status.StateWaiting {
+	src.Lacks = status.Lacks(len(s.cfg.Streams) > 0, outcomes)
+	if over || src.State == status.StateWaiting {
 		for i := range src.Streams {
-			src.Streams[i].State, src.Streams[i].Detail, src.Streams[i].Behind = status.StateWaiting, "", false
+			if st := &src.Streams[i]; st.State != status.StateOff {
+				st.State, st.Detail, st.Progress, st.Behind = src.State, "", nil, false
+			}
 		}
 	}
 	if src.State == status.StateRunning && slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return st.State == status.StateBackfill }) {
@@ -78,28 +83,16 @@ func (s *source) status(now time.Time) status.SourceStatus {
 
 // dated is the proof with whether it is late. Yesterday has some turns of comparing to be
 // proven in; where these are off, of deep runs.
-func (s *source) dated(p *status.ProofStatus) *status.ProofStatus {
+func dated(p *status.ProofStatus, times schedule.Timetable, now time.Time) *status.ProofStatus {
 	if p == nil {
 		return nil
 	}
-	now, comparing := s.ServiceNow(), schedule.Reconcile
-	if s.Timetable().Off(comparing) {
+	comparing := schedule.Reconcile
+	if times.Off(comparing) {
 		comparing = schedule.ReconcileDeep
 	}
-	day, err := schedule.AddDays(schedule.DayOf(now.Add(-s.patience(comparing))), -1)
+	day, err := schedule.AddDays(schedule.DayOf(now.Add(-times.Patience(comparing, now))), -1)
 	dated := *p
 	dated.Late = err == nil && dated.FirstDay <= string(day) && dated.ProvenUntil < string(day)
 	return &dated
-}
-
-// outcomes are the streams of a status as the report of a pass has them.
-func outcomes(streams []status.StreamStatus) []status.StreamOutcome {
-	all := make([]status.StreamOutcome, len(streams))
-	for i := range streams {
-		all[i] = status.StreamOutcome{Stream: streams[i].Name, NoScope: streams[i].NoScope}
-		if streams[i].State == status.StateOff {
-			all[i].Off = streams[i].State
-		}
-	}
-	return all
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -32,24 +31,22 @@ type supervisor struct {
 	name     string
 	counters *counters
 	users    *semaphore.Weighted // one for each that works on the source; all while the next life is built
-	started  atomic.Bool         // by [Syncer.Run]
 
-	mu       sync.RWMutex // guards what follows
-	cfg      Source
-	removed  bool    // from the configuration, or given to another process
-	together int     // how many sources the next life begins together with, itself included
-	life     *source // the present one; the last one until the next is built
-	faults   int     // lives in a row that a panic ended soon
+	mu      sync.RWMutex // guards what follows
+	cfg     Source
+	removed bool    // from the configuration, or given to another process
+	life    *source // the present one; the last one until the next is built
 }
 
 // allUsers of a source are one more than can work on it: nothing does meanwhile.
 const allUsers = math.MaxInt64
 
-func newSupervisor(y *Syncer, cfg Source, together int) *supervisor {
+// newSupervisor makes the supervisor of one of so many sources.
+func newSupervisor(y *Syncer, cfg Source, sources int) *supervisor {
 	c := &counters{metrics: y.metrics, written: map[string]uint64{}}
 	return &supervisor{
 		syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers),
-		cfg: cfg, together: 1, life: newSource(y, cfg, together, c),
+		cfg: cfg, life: newSource(y, cfg, sources, c),
 	}
 }
 
@@ -67,20 +64,8 @@ func (v *supervisor) run(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			v.syncer.log.Error("the source cannot be served, it is tried again", "source", v.name, "in", mostPause, "err", err)
 			lifecycle.Pause(ctx, mostPause)
-		default:
-			lifecycle.Pause(ctx, v.pause())
 		}
 	}
-}
-
-// pause is how long the loop waits for its next life: not at all, but after a panic that came soon.
-func (v *supervisor) pause() time.Duration {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	if _, panicked := errors.AsType[panicError](v.life.over()); !panicked {
-		return 0
-	}
-	return pauseAfter(v.name, v.faults+1) - time.Since(v.life.began)
 }
 
 // work does something with the source, in a context that ends with its life, too. A panic ends
@@ -138,24 +123,21 @@ func (v *supervisor) rebuild(ctx context.Context) error {
 	case why == nil:
 		return nil // it is built
 	}
-	v.life = newSource(v.syncer, v.cfg, v.together, v.counters)
-	v.together = 1
+	v.life = newSource(v.syncer, v.cfg, len(v.syncer.supervisors()), v.counters)
 	v.life.IdentifyAs(last.Identity()) // for its status and its siblings, until /me has answered
 	for i, st := range v.life.wholes { // what its siblings must not bury
 		st.Inherit(last.wholes[i])
 	}
-	fault, panicked := errors.AsType[panicError](why)
-	if !panicked || time.Since(last.began) > 2*mostPause {
-		v.faults = 0
-	}
-	if panicked { // it is probed again as any source in trouble
-		v.faults++
+	if fault, panicked := errors.AsType[panicError](why); panicked { // it is probed again as any source in trouble
 		trouble := stream.Failing(fault)
-		trouble.RetryAfter = pauseAfter(v.name, v.faults)
+		trouble.RetryAfter = panicPause
 		v.life.link.Troubled(trouble)
 	}
 	return nil
 }
+
+// panicPause is how long nothing is asked for a source after a panic.
+const panicPause = 40 * time.Second
 
 // current is the present life; between two the last one.
 func (v *supervisor) current() *source {
@@ -164,28 +146,19 @@ func (v *supervisor) current() *source {
 	return v.life
 }
 
-// serves reports whether the source is served as configured.
-func (v *supervisor) serves(cfg Source) bool {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return !v.removed && v.cfg.same(cfg)
-}
-
-func (v *supervisor) isRemoved() bool {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return v.removed
-}
-
-// change has the next life served by another configuration, and ends the present one. It
-// reports whether the source is there again, which was removed and still at work.
-func (v *supervisor) change(cfg Source, together int) (back bool) {
+// configure has the next life served as configured, and ends the present one if it is another
+// configuration. It reports whether the source is there again, which was removed and still at
+// work, or else whether it has changed.
+func (v *supervisor) configure(cfg Source) (added, changed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	back, v.removed = v.removed, false
-	v.cfg, v.together = cfg, together
+	if !v.removed && v.cfg.same(cfg) {
+		return false, false
+	}
+	added, v.removed = v.removed, false
+	v.cfg = cfg
 	v.life.end(errChanged)
-	return back
+	return added, !added
 }
 
 // remove ends the present life, and lets no other begin.

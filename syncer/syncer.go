@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -99,7 +98,6 @@ type Syncer struct {
 	versions    *write.VersionClock
 	commits     *write.Committer
 	leases      *lease.Leases // nil: everything is held
-	businesses  businesses
 	keys        *link.Queue
 	metrics     *metrics
 	backfills   stream.Slot // of the long walks that run at once
@@ -111,15 +109,16 @@ type Syncer struct {
 	starting stream.Slot
 	started  bool
 
-	applying sync.Mutex    // one Apply at a time
-	wanted   []Source      // those of all shards; guarded by applying
-	placed   chan struct{} // has Run look at all again
-	running  atomic.Bool   // Run is under way
+	applying sync.Mutex // one Apply at a time
+	wanted   []Source   // those of all shards; guarded by applying
 
 	mu    sync.RWMutex           // guards what follows
 	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
 	all   map[string]*supervisor // these, and those of removed sources that are still at work
 	times schedule.Timetable
+	serve func(*supervisor) // begins to serve a source; nil while Run is not under way
+	// mirrored is the restaurant of each source; replaced as a whole.
+	mirrored map[string]string
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -161,7 +160,7 @@ func New(opts Options) (*Syncer, error) {
 		opts:     opts, log: opts.Logger, definitions: registry.All(), times: times,
 		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
-		all: map[string]*supervisor{}, placed: make(chan struct{}, 1), verifyLimits: verify.Standard, wanted: opts.Sources,
+		all: map[string]*supervisor{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
 	if !opts.Exclusive {
 		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
@@ -190,6 +189,14 @@ func (y *Syncer) supervisorOf(name string) *supervisor {
 	return y.all[name]
 }
 
+// atWork returns the names of the sources that are served, and of removed ones that are still at
+// work.
+func (y *Syncer) atWork() []string {
+	y.mu.RLock()
+	defer y.mu.RUnlock()
+	return slices.Collect(maps.Keys(y.all))
+}
+
 // served returns the present life of each source, or between two the last one.
 func (y *Syncer) served() (all []*source) {
 	for _, v := range y.supervisors() {
@@ -214,56 +221,45 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	leave, err := y.leases.Enter(ctx, func() []string { return namesOf(y.supervisors()) })
-	if err != nil {
-		return nil //nolint:nilerr // ctx has ended, as it ends every run
-	}
-	defer leave()
-	y.running.Store(true)
-	defer y.running.Store(false)
+	defer y.claim(ctx, y.atWork)()
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {
 		loops.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}
-	for ctx.Err() == nil {
-		y.mu.RLock()
-		all := slices.Collect(maps.Values(y.all))
-		y.mu.RUnlock()
-		for _, v := range all {
-			if v.started.CompareAndSwap(false, true) {
-				loops.Go(func() { v.run(ctx) })
-			}
-		}
-		select {
-		case <-y.placed:
-		case <-ctx.Done():
-		}
+	serve := func(v *supervisor) { loops.Go(func() { v.run(ctx) }) }
+	y.mu.Lock()
+	y.serve = serve
+	for _, v := range y.all {
+		serve(v)
 	}
+	y.mu.Unlock()
+	<-ctx.Done()
+	y.mu.Lock()
+	y.serve = nil
+	y.mu.Unlock()
 	return nil
 }
 
 // start puts the version clock above everything stored, and reads whose the sources are,
 // once.
 func (y *Syncer) start(ctx context.Context) error {
-	if err := y.starting.Take(ctx); err != nil {
-		return err
-	}
-	defer y.starting.Release()
-	if y.started {
+	return y.starting.Run(ctx, func(ctx context.Context) error {
+		if y.started {
+			return nil
+		}
+		highest, err := y.opts.Sink.MaxVersion(ctx)
+		if err != nil {
+			return fmt.Errorf("read the highest version: %w", err)
+		}
+		if err := y.readBusinesses(ctx); err != nil {
+			return err
+		}
+		if err := y.reassign(); err != nil {
+			return err
+		}
+		y.versions.StartAbove(highest)
+		y.started = true
 		return nil
-	}
-	highest, err := y.opts.Sink.MaxVersion(ctx)
-	if err != nil {
-		return fmt.Errorf("read the highest version: %w", err)
-	}
-	if err := y.businesses.read(ctx, y.opts.Sink); err != nil {
-		return err
-	}
-	if err := y.reassign(); err != nil {
-		return err
-	}
-	y.versions.StartAbove(highest)
-	y.started = true
-	return nil
+	})
 }

@@ -39,7 +39,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 			if err := p.Source(ctx, i, r); err != nil {
 				return err
 			}
-			return r.own.configurationError()
+			return configurationError(r.own.Identity())
 		},
 		ended: p.Ended,
 	})
@@ -89,7 +89,7 @@ func (r *verifier) AskKey(ctx context.Context) error {
 		key := s.identify(me)
 		for _, st := range s.streams {
 			st.Restore(*s.stored.Load())
-			if reason := s.offReason(st, key); reason != "" {
+			if reason := offReason(st, key); reason != "" {
 				st.Common().SwitchOff(reason)
 				continue
 			}
@@ -102,10 +102,14 @@ func (r *verifier) AskKey(ctx context.Context) error {
 
 // Served implements verify.Source: by a daemon of this process, or of another that claims the source.
 func (r *verifier) Served(ctx context.Context) (bool, error) {
-	if r.own.syncer.running.Load() {
+	y := r.own.syncer
+	y.mu.RLock()
+	running := y.serve != nil
+	y.mu.RUnlock()
+	if running {
 		return true, nil
 	}
-	claims, err := r.own.syncer.claims(ctx)
+	claims, err := y.claims(ctx)
 	return slices.ContainsFunc(claims, func(c sinks.Claim) bool { return c.Source == r.own.Name }), err
 }
 

@@ -2,7 +2,6 @@ package syncer
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,30 +28,24 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 		return err
 	}
 	if p.held {
-		leave, err := y.leases.Enter(ctx, func() []string { return namesOf(sources) })
-		if err != nil {
-			return err
-		}
-		defer leave()
+		defer y.claim(ctx, func() []string { return namesOf(sources) })()
 	}
-	stop := every(y.log, time.Second, p.tell)
-	failed := make([]error, len(sources))
+	defer every(y.log, time.Second, p.tell)()
 	slots := make(stream.Slot, max(p.atOnce, 1))
 	var visits sync.WaitGroup
 	for i, v := range sources {
 		visits.Go(func() {
 			if slots.Take(ctx) == nil { // else ctx has ended
 				defer slots.Release()
-				failed[i] = y.recovered(y.log, "pass", func() error { v.pass(ctx, i, p); return nil })
+				v.pass(ctx, i, p)
 			}
 		})
 	}
 	visits.Wait()
-	stop()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return errors.Join(failed...)
+	return nil
 }
 
 // pass makes the visit of a pass.

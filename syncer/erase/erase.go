@@ -72,8 +72,7 @@ func (o Orders) columns(p personal.Policy) (names []string) {
 }
 
 // Settle has the versions that a source wrote hold what its policy keeps, if what is beyond that
-// is to be erased, and those of forgotten orders nothing of a person. Examples of unknown fields
-// go first: what is to go beside them is found again after a crash, and they are not.
+// is to be erased, and those of forgotten orders nothing of a person.
 func (o Orders) Settle(ctx context.Context, source string, policy personal.Policy, erases bool) (all Erased, err error) {
 	if err := o.Store.Recover(ctx); err != nil {
 		return Erased{}, err
@@ -87,19 +86,14 @@ func (o Orders) Settle(ctx context.Context, source string, policy personal.Polic
 		o.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
 	case n > 0:
 		o.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", policy.Mode())
-		if err := o.Store.EraseDrift(ctx, o.Business, source, o.Table.Name, nil); err != nil {
-			return Erased{}, err
-		}
-		if all.Orders, err = o.rows(ctx, policy, sinks.VersionQuery{Source: source}); err != nil {
-			return Erased{}, err
-		}
+		all, err = o.erase(ctx, policy, sinks.VersionQuery{Source: source})
+	case erases && policy.Mode() != personal.Keep:
+		all.Entries, err = o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone)
 	}
-	if erases && policy.Mode() != personal.Keep {
-		if all.Entries, err = o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone); err != nil {
-			return Erased{}, err
-		}
+	if err != nil {
+		return Erased{}, err
 	}
-	again, err := o.forgotten(ctx, o.Forgotten.All())
+	again, err := o.forgotten(ctx)
 	all = Erased{ordered(append(all.Orders, again.Orders...)), all.Entries + again.Entries}
 	if err == nil && len(all.Orders)+all.Entries > 0 {
 		o.Log.Info("what is not to be kept of customers was erased", "orders", len(all.Orders), "quarantined", all.Entries)
@@ -140,7 +134,7 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 		}
 	}
 	// Those of before, too: one that was begun may have been cut short.
-	erased, err := o.forgotten(ctx, o.Forgotten.All())
+	erased, err := o.forgotten(ctx)
 	if err != nil || phone == "" {
 		return erased, err
 	}
@@ -149,23 +143,38 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 	return erased, err
 }
 
-// forgotten erases what is held of the customers of orders with these ids.
-func (o Orders) forgotten(ctx context.Context, ids []string) (all Erased, err error) {
-	for some := range slices.Chunk(ids, sinks.MaxRowIDs) {
-		if err := o.Store.EraseDrift(ctx, o.Business, "", o.Table.Name, some); err != nil {
-			return Erased{}, err
-		}
-		rows, err := o.rows(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some})
+// forgotten erases what is held of the customers of the orders that are forgotten.
+func (o Orders) forgotten(ctx context.Context) (all Erased, err error) {
+	for some := range slices.Chunk(o.Forgotten.All(), sinks.MaxRowIDs) {
+		erased, err := o.erase(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some})
 		if err != nil {
 			return Erased{}, err
 		}
-		entries, err := o.entries(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some}, everyone)
-		if err != nil {
-			return Erased{}, err
-		}
-		all.Orders, all.Entries = append(all.Orders, rows...), all.Entries+entries
+		all.Orders, all.Entries = append(all.Orders, erased.Orders...), all.Entries+erased.Entries
 	}
 	return all, nil
+}
+
+// erase redacts all that q selects and that holds more than a policy keeps. Examples of unknown
+// fields go first: what is to go beside them is found again after a crash, and they are not.
+func (o Orders) erase(ctx context.Context, p personal.Policy, q sinks.VersionQuery) (all Erased, err error) {
+	if err := o.Store.EraseDrift(ctx, o.Business, q.Source, o.Table.Name, q.IDs); err != nil {
+		return Erased{}, err
+	}
+	beyond := func(raw []byte) bool { return len(raw) > 0 && string(p.Stored(raw)) != string(raw) }
+	filled := q
+	filled.Filled = o.columns(p)
+	ids, err := o.redact(ctx, p, filled, everyone)
+	if err != nil {
+		return Erased{}, err
+	}
+	more, err := o.redact(ctx, p, q, beyond) // what stands in the JSON alone: fields that nobody knows
+	if err != nil {
+		return Erased{}, err
+	}
+	all.Orders = ordered(append(ids, more...))
+	all.Entries, err = o.entries(ctx, p, q, everyone)
+	return all, err
 }
 
 // of are the ids of the orders of a customer, in rows and in the quarantine.
@@ -197,19 +206,6 @@ const (
 )
 
 var errEnough = errors.New("enough versions")
-
-// rows redacts the versions of rows that q selects and that hold more than a policy keeps,
-// and returns their ids.
-func (o Orders) rows(ctx context.Context, p personal.Policy, q sinks.VersionQuery) ([]string, error) {
-	q.Filled = o.columns(p)
-	ids, err := o.redact(ctx, p, q, everyone)
-	if err != nil {
-		return nil, err
-	}
-	q.Filled = nil // what stands in the JSON alone: fields that nobody knows
-	more, err := o.redact(ctx, p, q, func(raw []byte) bool { return len(raw) > 0 && string(p.Stored(raw)) != string(raw) })
-	return ordered(append(ids, more...)), err
-}
 
 // entries redacts the quarantine entries that q selects, that are of a customer, and that
 // hold more than a policy keeps; it returns how many.

@@ -1,8 +1,10 @@
 package lease
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -28,64 +30,40 @@ type lease struct {
 // pause, and every other process that claims the source must have beaten since it
 // was seen to be stored.
 func (s *lease) read(own sinks.Process, claims []sinks.Claim, began, now time.Time) {
-	var mine, first *sinks.Claim
-	for i := range claims {
-		c := &claims[i]
-		if c.Process.ID == own.ID {
-			mine = c
-		}
-		if first == nil || earlierClaim(c, first) {
-			first = c
-		}
-	}
-	if mine == nil {
+	i := slices.IndexFunc(claims, func(c sinks.Claim) bool { return c.Process.ID == own.ID })
+	if i < 0 {
 		*s = lease{}
 		return
 	}
+	mine, first := claims[i], slices.MinFunc(claims, func(a, b sinks.Claim) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Process.ID, b.Process.ID))
+	})
 	if !s.since.Equal(mine.Since) { // made anew, or counted anew after a silence
 		*s = lease{since: mine.Since, stored: now}
 	} else if s.beatAt.IsZero() {
 		s.beatAt = mine.BeatAt
 	}
-	if first != mine {
+	if first.Process.ID != own.ID {
 		s.alive = s.holder.Process.ID == first.Process.ID && (s.alive || first.BeatAt.After(s.holder.BeatAt))
-		s.holder, s.clear, s.free, s.held = *first, time.Time{}, false, false
+		s.holder, s.clear, s.free, s.held = first, time.Time{}, false, false
 		return
 	}
 	s.holder, s.alive = sinks.Claim{}, false
 	if s.held {
 		return
 	}
-	if s.clear.IsZero() && s.seenByAll(own, claims) {
+	unseen := slices.ContainsFunc(claims, func(c sinks.Claim) bool {
+		return c.Process.ID != own.ID && (s.beatAt.IsZero() || !c.BeatAt.After(s.beatAt))
+	})
+	if s.clear.IsZero() && !unseen {
 		s.clear = now
 	}
 	s.free = !s.clear.IsZero() && began.Sub(s.stored) >= settle && (len(claims) == 1 || began.Sub(s.clear) >= settle)
 }
 
-// seenByAll is true when every other process has beaten, and so read the claims,
-// since the own one was seen to be stored.
-func (s *lease) seenByAll(own sinks.Process, claims []sinks.Claim) bool {
-	for i := range claims {
-		if claims[i].Process.ID != own.ID && (s.beatAt.IsZero() || !claims[i].BeatAt.After(s.beatAt)) {
-			return false
-		}
-	}
-	return true
-}
-
-func earlierClaim(a, b *sinks.Claim) bool {
-	if !a.Since.Equal(b.Since) {
-		return a.Since.Before(b.Since)
-	}
-	return a.Process.ID < b.Process.ID
-}
-
-// taken is true when another process is known to serve the source, and to live.
-func (s *lease) taken() bool { return s.alive }
-
 // why the source is not held; err is that of the last beat.
 func (s *lease) why(err error) error {
-	return &WaitingError{Holder: s.holder.Process.Name, Since: s.holder.Since, Err: err}
+	return &WaitingError{Holder: s.holder.Process.Name, Since: s.holder.Since, Err: err, alive: s.alive}
 }
 
 // WaitingError says that this process must not serve a source now.
@@ -93,6 +71,7 @@ type WaitingError struct {
 	Holder string    // the process that serves it; empty when none is known
 	Since  time.Time // since when it claims it
 	Err    error     // why it cannot be known, when that is so
+	alive  bool      // Holder has beaten since it was first seen
 }
 
 func (e *WaitingError) Error() string {

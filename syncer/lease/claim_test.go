@@ -59,8 +59,8 @@ func TestWhichClaimCounts(t *testing.T) {
 		for _, l := range looks {
 			now := time.Unix(int64(l.at), 0)
 			s.read(sinks.Process{ID: "m"}, l.claims, now, now)
-			if s.free != l.free || s.taken() != l.taken {
-				t.Errorf("%s: after %d s free %t, taken %t", name, l.at, s.free, s.taken())
+			if s.free != l.free || s.alive != l.taken {
+				t.Errorf("%s: after %d s free %t, taken %t", name, l.at, s.free, s.alive)
 			}
 		}
 	}

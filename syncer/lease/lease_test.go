@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 // beats is a warehouse that refuses a beat whose context has ended, as a connection does.
 type beats struct {
 	made  time.Time // every claim
+	takes time.Duration
 	wants [][]string
 }
 
@@ -22,6 +22,7 @@ func (b *beats) Beat(ctx context.Context, p sinks.Process, wants []string) ([]si
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	time.Sleep(b.takes)
 	b.wants = append(b.wants, wants)
 	var claims []sinks.Claim
 	for _, source := range wants {
@@ -32,52 +33,37 @@ func (b *beats) Beat(ctx context.Context, p sinks.Process, wants []string) ([]si
 
 func (b *beats) MaxVersion(ctx context.Context) (uint64, error) { return 0, ctx.Err() }
 
-// nobody is an owner whose sources are never at work.
+// nobody is an owner of nothing.
 type nobody struct{}
 
-func (nobody) Lost(string, error)                    {}
-func (nobody) AtWork(string) bool                    { return false }
-func (nobody) Flushed(string) (*sinks.Receipt, bool) { return nil, false }
-func (nobody) StartAbove(uint64)                     {}
-func (nobody) Looked()                               {}
+func (nobody) Lost(string, error) {}
+func (nobody) StartAbove(uint64)  {}
 
-func enter(ctx context.Context, t *testing.T, l *Leases, sources ...string) (leave func()) {
-	t.Helper()
-	leave, err := l.Enter(ctx, func() []string { return sources })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return leave
-}
-
-// slow is an owner whose last commit becomes durable late.
-type slow struct {
-	nobody
-	last *sinks.Receipt
-}
-
-func (s slow) Flushed(string) (*sinks.Receipt, bool) { return s.last, true }
-
-// TestEnteringBehindOneThatLeaves: who begins while another run still waits for what it
-// wrote waits too, as long as its context lasts.
+// TestEnteringBehindOneThatLeaves: a run that begins while another gives its sources back does not
+// wait for it, nor it for the run, and what it claims is claimed after that.
 func TestEnteringBehindOneThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		owner := slow{last: sinks.NewReceipt()}
-		l := New(sinks.Process{ID: "m"}, &beats{made: time.Now()}, owner, slog.New(slog.DiscardHandler))
-		leave := enter(t.Context(), t, l, "a")
+		warehouse := &beats{made: time.Now(), takes: time.Second}
+		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
+		a := func() []string { return []string{"a"} }
+		leave := l.Enter(t.Context(), a)
 		time.Sleep(time.Minute)
+		began := time.Now()
 		var leaving sync.WaitGroup
 		leaving.Go(leave)
-		time.Sleep(time.Second)
-		short, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := l.Enter(short, func() []string { return nil }); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		time.Sleep(time.Second / 2)
+		leave = l.Enter(t.Context(), a)
+		leaving.Wait()
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("the first one left after %s", took)
+		}
+		if err := l.Await(t.Context(), "a"); err != nil || time.Since(began) > 10*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
-		time.AfterFunc(time.Second, func() { owner.last.Resolve(nil) })
-		enter(t.Context(), t, l, "a")()
-		leaving.Wait()
+		leave()
+		if n := len(warehouse.wants); len(warehouse.wants[n-1]) > 0 || len(warehouse.wants[n-2]) == 0 {
+			t.Errorf("claimed at the end: %q", warehouse.wants[n-2:])
+		}
 	})
 }
 
@@ -88,9 +74,9 @@ func TestTheEndOfARunEndsNoLease(t *testing.T) {
 		warehouse := &beats{made: time.Now()}
 		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
 		one, end := context.WithCancel(t.Context())
-		leaveOne := enter(one, t, l, "a")
+		leaveOne := l.Enter(one, func() []string { return []string{"a"} })
 		other, endOther := context.WithCancel(t.Context())
-		leaveOther := enter(other, t, l, "b")
+		leaveOther := l.Enter(other, func() []string { return []string{"b"} })
 		time.Sleep(time.Minute)
 		end()
 		leaveOne()

@@ -45,7 +45,7 @@ func TestAProcessThatIsGone(t *testing.T) {
 		return sinks.Claim{Source: "s", Process: sinks.Process{ID: id}, Since: time.Unix(since, 0), BeatAt: time.Unix(since, 0)}
 	}
 	for _, at := range []time.Time{began, time.Now().Add(time.Minute)} {
-		free, _ := l.read(at, []string{"s"}, []sinks.Claim{claim(numbered(here, pid), 1), claim(here, 2)}, nil)
+		free, _ := l.read(at, map[string]bool{"s": true}, []sinks.Claim{claim(numbered(here, pid), 1), claim(here, 2)}, nil)
 		if want := at != began; free != want {
 			t.Errorf("beside the claim of a process that is gone the source is free: %t", free)
 		}

@@ -7,45 +7,27 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/syncer/status"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// When walks fail, /me is asked once for all of them, and again for one whose key was refused.
+// When walks fail, /me is asked once for all of them, and again for those that fail later.
 func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := NewQueue(1)
 		l := &Link{
-			opts:      Options{Queue: q, Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
-			condition: condition{state: status.StateStarting},
+			opts:      Options{Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
+			condition: condition{is: View{State: status.StateStarting}},
 		}
-		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
-		doubts := func(what string, trouble stream.Trouble, want bool) {
-			t.Helper()
-			if got := l.IsInDoubt(trouble, time.Now()); got != want {
-				t.Errorf("%s: in doubt %v", what, got)
-			}
+		if l.IsInDoubt(time.Now()) {
+			t.Error("before /me has answered")
 		}
-		doubts("before /me has answered", broken, false)
+		failed := time.Now()
+		time.Sleep(time.Second)
 		l.Healthy(status.StateRunning, "")
-		failed := time.Now().Add(-time.Second)
-		if l.IsInDoubt(broken, failed) {
+		if l.IsInDoubt(failed) {
 			t.Error("/me has answered since the walk failed")
 		}
 		time.Sleep(time.Second)
-		doubts("a first walk fails", broken, true)
-		doubts("nobody has got an answer yet", broken, true)
-		l.NoteConfirmed()
-		time.Sleep(freshAnswer - time.Second)
-		doubts("another one does", broken, false)
-		doubts("a key is refused", refused, true)
-		time.Sleep(freshAnswer)
-		doubts("a later walk fails", broken, true)
-		for !q.full() {
-			q.refused()
-		}
-		doubts("the queue of keys is full", refused, false)
-		if is := l.View(); is.Ready || is.State != status.StateUnauthorized || is.NextProbe.After(time.Now()) {
-			t.Errorf("the source is not in trouble until its key has a place: %+v", is)
+		if !l.IsInDoubt(time.Now()) {
+			t.Error("a later walk fails")
 		}
 	})
 }

@@ -30,10 +30,10 @@ type Link struct {
 	paused bool // a long pause has been reported, and no answer has come since
 	shared bool // that others use the limits has been reported
 	// The keys are secret.
-	asked   []string       // the keys there were when /me was last asked
-	trying  string         // the key that /me is asked with, or was
-	inUse   string         // the one with which it answered; empty: none yet
-	refused map[string]int // with which status, by key
+	asked   []string        // the keys there were when /me was last asked
+	trying  string          // the key that /me is asked with, or was
+	inUse   string          // the one with which it answered; empty: none yet
+	refused map[string]bool // by key
 }
 
 // Options are what a link is made of.
@@ -54,7 +54,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, condition: condition{state: status.StateStarting, since: time.Now()}, refused: map[string]int{}}
+	l := &Link{opts: o, condition: condition{is: View{State: status.StateStarting, Since: time.Now()}}, refused: map[string]bool{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -75,36 +75,25 @@ func New(o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane, o.MayAsk}) }
+	through := func(c *api.Client, lane budget.Lane) *api.Client { return c.Through(gate{l, lane}) }
 	l.probe = through(probe, budget.Probe)
 	l.Fresh, l.Reconcile = through(client, budget.Fresh), through(client, budget.Reconcile)
 	l.Deep, l.Backfill = through(client, budget.Deep), through(client, budget.Backfill)
 	return l, nil
 }
 
-// candidate is a key to ask /me with.
-type candidate struct {
-	value   string
-	inUse   bool // it answered last
-	refused bool // it did not, when it was last asked with
-}
-
 // candidates are the keys to ask /me with, in order: the first and the next one, those
-// behind that were answered 401.
-func (l *Link) candidates() []candidate {
+// behind that were refused.
+func (l *Link) candidates() []string {
 	now := l.configured()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = now
-	maps.DeleteFunc(l.refused, func(key string, _ int) bool { return !slices.Contains(now, key) })
-	var all []candidate
-	for _, key := range now {
-		all = append(all, candidate{value: key, inUse: key == l.inUse, refused: l.refused[key] != 0})
+	maps.DeleteFunc(l.refused, func(key string, _ bool) bool { return !slices.Contains(now, key) })
+	if len(now) == 2 && l.refused[now[0]] && !l.refused[now[1]] {
+		return []string{now[1], now[0]}
 	}
-	if len(all) == 2 && l.refused[now[0]] == http.StatusUnauthorized && l.refused[now[1]] != http.StatusUnauthorized {
-		slices.Reverse(all)
-	}
-	return all
+	return now
 }
 
 // configured are the keys as they stand in the configuration now.
@@ -122,75 +111,71 @@ func (l *Link) configured() []string {
 // IsChanged reports whether a key is another than when /me was last asked, and the service has not
 // asked to be left alone.
 func (l *Link) IsChanged() bool {
-	l.mu.Lock()
-	mustWait := time.Now().Before(l.notBefore)
-	l.mu.Unlock()
-	if mustWait {
-		return false
-	}
 	now := l.configured()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.asked != nil && !slices.Equal(l.asked, now)
+	return l.asked != nil && !slices.Equal(l.asked, now) && !time.Now().Before(l.notBefore)
 }
 
 // Me asks /me with the keys there are, one after the other until one is not refused (a key
 // can be rotated with 24 hours of overlap: api.md, "Authentication" 7). One at a time.
 //
-// A key that may be wrong waits for its turn in the queue, ahead of others if all was well with
-// the source when it was last served. The key in use of a source that is served is right, and is
+// A key that may be wrong waits for its turn in the queue, behind fewer others if all was well
+// with the source when it was last served. The key in use of a source that is served is right, and is
 // asked with at once.
 func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me], err error) {
 	var first error
-	for i, key := range l.candidates() {
-		if i > 0 {
-			l.opts.Log.Debug("the key was refused, trying the next one")
+	for _, key := range l.candidates() {
+		leave, err := l.enter(ctx, key, wasWell)
+		if err != nil {
+			return me, cmp.Or(first, err)
 		}
-		leave := func(refused bool) {
-			if refused {
-				l.opts.Queue.refused()
-			}
-		}
-		if !key.inUse || !l.Ready() {
-			soon := untried
-			if key.refused {
-				soon = triedOnce
-			} else if key.inUse || wasWell {
-				soon = known
-			}
-			if leave, err = l.opts.Queue.enter(ctx, soon); err != nil {
-				return api.Document[types.Me]{}, err
-			}
-		}
-		me, err = l.try(ctx, key.value, leave)
+		me, err = l.try(ctx, key, leave)
 		if !api.IsUnauthorized(err) {
 			return me, err
 		}
+		l.opts.Log.Debug("the key was refused")
 		first = cmp.Or(first, err)
 	}
 	return me, first
 }
 
+// enter waits until a key may be tried.
+func (l *Link) enter(ctx context.Context, key string, wasWell bool) (leave func(refused bool), err error) {
+	l.mu.Lock()
+	inUse, refused, ready := key == l.inUse, l.refused[key], l.is.Ready
+	l.mu.Unlock()
+	switch {
+	case inUse && ready:
+		return func(refused bool) {
+			if refused {
+				l.opts.Queue.refused()
+			}
+		}, nil
+	case refused:
+		return l.opts.Queue.enter(ctx, triedOnce)
+	case inUse || wasWell:
+		return l.opts.Queue.enter(ctx, known)
+	}
+	return l.opts.Queue.enter(ctx, untried)
+}
+
 // try asks /me with a key, and then leaves the queue.
 func (l *Link) try(ctx context.Context, key string, leave func(refused bool)) (me api.Document[types.Me], err error) {
-	refused := true // also when it panics
-	defer func() { leave(refused) }()
+	wrong := true // also when it panics
+	defer func() { leave(wrong) }()
 	l.mu.Lock()
 	l.trying = key
 	l.mu.Unlock()
 	me, err = l.probe.Me(ctx)
+	refused := err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err))
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
-	refused = err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err) || api.IsRateLimited(err))
+	wrong = refused || err != nil && api.IsRateLimited(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case err == nil:
-		delete(l.refused, key)
-	case api.IsUnauthorized(err):
-		l.refused[key] = http.StatusUnauthorized
-	case api.IsKeyDisabled(err):
-		l.refused[key] = http.StatusForbidden
+	if err == nil || refused {
+		l.refused[key] = refused
 	}
 	return me, err
 }
@@ -206,25 +191,6 @@ func (l *Link) Accept(me types.Me) {
 		BusinessPerMinute: me.RateLimits.BusinessPerMinute,
 		HeavyPerMinute:    me.RateLimits.HeavyPerMinute,
 	}, l.restaurant(me.Business.ID))
-}
-
-// IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. Where the queue of refused keys is full, the source is in trouble without a question,
-// and the next probe waits for a place.
-func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
-	refused := t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled
-	switch {
-	case !l.mayFail(failed, refused):
-		return false
-	case refused && l.opts.Queue.full():
-		l.Troubled(t)
-		l.mu.Lock()
-		l.nextProbe = time.Now()
-		l.mu.Unlock()
-		l.opts.Changed()
-		return false
-	}
-	return true
 }
 
 // secret returns a key as it is when a request is made.
@@ -308,7 +274,6 @@ func (l *Link) warn(v api.Verdict) {
 type gate struct {
 	link *Link
 	lane budget.Lane
-	may  func() error // an error: nothing is to be asked
 }
 
 // Enter implements api.Gate.
@@ -317,7 +282,7 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := g.may(); err != nil { // meanwhile the source may have been lost
+	if err := g.link.opts.MayAsk(); err != nil { // meanwhile the source may have been lost
 		permit.Done(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}

@@ -16,14 +16,10 @@ import (
 // for. A disabled key is often enabled again soon, which shows in nothing but
 // an answer; a service that does not answer usually comes back soon, too.
 const (
-	refusedProbe     = 5 * time.Minute
+	longestProbe     = 5 * time.Minute
 	disabledFirst    = 30 * time.Second
 	unreachableFirst = 15 * time.Second
-	unreachableMost  = 5 * time.Minute
 )
-
-// disabledSoon is how many probes of a disabled key come sooner.
-const disabledSoon = 3
 
 // Jitter is in [0,1), spread over sources and attempts and the same on every run.
 func Jitter(source string, attempt int) float64 {
@@ -33,12 +29,12 @@ func Jitter(source string, attempt int) float64 {
 // probeDelay is how long to wait before the next probe of a source whose last
 // failures probes in a row ended in t; jitter in [0,1) spreads it.
 func probeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
-	before, base := max(failures-1, 0), refusedProbe
-	switch {
-	case t.MayPass():
-		base = lifecycle.Backoff(unreachableFirst, unreachableMost, before)
-	case t.State == status.StateKeyDisabled && before < disabledSoon:
-		base = disabledFirst << before
+	first := longestProbe
+	if t.MayPass() {
+		first = unreachableFirst
+	} else if t.State == status.StateKeyDisabled {
+		first = disabledFirst
 	}
+	base := lifecycle.Backoff(first, longestProbe, max(failures-1, 0))
 	return max(lifecycle.Between(base*3/4, base*5/4, jitter), t.RetryAfter)
 }

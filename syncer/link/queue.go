@@ -2,27 +2,24 @@ package link
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"errors"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Queue keeps the process away from the limit on wrong keys. An address that sends 30 requests
 // with a wrong key within a minute is refused for the rest of that minute (api.md, "Errors").
 // The address is the process's, whatever the sources' base URLs, so all sources share one queue.
 //
-// It admits requests with keys that are not known to be good. Who tries one takes a place, and
-// keeps it for a minute when the key is refused.
-//
-// A key that was refused before waits behind those that were not, and can take half of
-// the places only, and one when there is but one. So hundreds of wrong keys hold up neither a
-// source that begins nor a key that has just been put in place.
+// It admits requests with keys that are not known to be good. A request keeps its place until it is
+// answered, and for a minute more when the key is refused. Keys that have not been tried can take
+// nine of ten places only, and those that were refused before half of them. The latter do not wait
+// for a place, but for another probe: so a key that is put right meanwhile is tried at once. So
+// hundreds of wrong keys hold up neither a source that begins nor a key that has just been put in
+// place.
 type Queue struct {
-	most, mostRepeats int // places, and how many of them are for keys that were refused before
-	mu                sync.Mutex
-	taken             int // places
-	repeats           int // of them by keys that were refused before
-	waiting           []*request
+	places [3]*semaphore.Weighted // by rank: of keys of that rank and those after it
 }
 
 // mostRefused is how many requests of one address may be refused in a minute; other programs
@@ -32,12 +29,14 @@ const mostRefused = 20
 // NewQueue is the queue of one of so many processes that may share an address. Each has one
 // place at least: the limit is kept by up to 29 processes.
 func NewQueue(processes int) *Queue {
-	processes = max(processes, 1)
-	most := max(mostRefused/processes, 1)
-	return &Queue{most: most, mostRepeats: max(most/2, 1)}
+	q, most := &Queue{}, mostRefused/max(processes, 1)
+	for k, n := range [...]int{known: most, untried: most - most/10, triedOnce: most / 2} {
+		q.places[k] = semaphore.NewWeighted(int64(max(n, 1)))
+	}
+	return q
 }
 
-// rank is the order in which requests are admitted.
+// rank is how likely a key is to be refused.
 type rank int
 
 const (
@@ -46,89 +45,40 @@ const (
 	triedOnce             // the key was refused before
 )
 
-// request is a key that is tried, or waits to be.
-type request struct {
-	rank rank
-	may  chan struct{} // closed when it may
-}
+// ErrBusy says that a key that was refused before cannot be tried again now.
+var ErrBusy = errors.New("the key was refused, and so many wrong keys are tried that it has to wait")
 
 // enter waits until a key may be tried with one request. The returned function gives the
 // place back: at once, or in a minute when the request was refused.
 func (q *Queue) enter(ctx context.Context, k rank) (leave func(refused bool), err error) {
-	r := &request{rank: k, may: make(chan struct{})}
-	q.mu.Lock()
-	at := slices.IndexFunc(q.waiting, func(w *request) bool { return w.rank > k })
-	if at < 0 {
-		at = len(q.waiting)
+	if k == triedOnce && !q.places[k].TryAcquire(1) {
+		return nil, ErrBusy
 	}
-	q.waiting = slices.Insert(q.waiting, at, r)
-	q.admit()
-	q.mu.Unlock()
-	select {
-	case <-r.may:
-		return func(refused bool) { q.leave(k, refused) }, nil
-	case <-ctx.Done():
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if at := slices.Index(q.waiting, r); at >= 0 {
-			q.waiting = slices.Delete(q.waiting, at, at+1)
-		} else { // it was admitted meanwhile
-			q.take(k, -1)
-			q.admit()
+	for i := min(k, untried); i >= 0; i-- {
+		if q.places[i].Acquire(ctx, 1) != nil {
+			q.release(i+1, k)
+			return nil, context.Cause(ctx)
 		}
-		return nil, context.Cause(ctx)
 	}
-}
-
-// admit lets those go that fit, in order; the caller holds the lock.
-func (q *Queue) admit() {
-	q.waiting = slices.DeleteFunc(q.waiting, func(r *request) bool {
-		if !q.fits(r.rank) {
-			return false
+	return func(refused bool) {
+		if !refused {
+			q.release(0, k)
+			return
 		}
-		q.take(r.rank, 1)
-		close(r.may)
-		return true
-	})
+		time.AfterFunc(time.Minute, func() { q.release(0, k) })
+	}, nil
 }
 
-func (q *Queue) fits(k rank) bool {
-	return q.taken < q.most && (k != triedOnce || q.repeats < q.mostRepeats)
-}
-
-func (q *Queue) take(k rank, places int) {
-	q.taken += places
-	if k == triedOnce {
-		q.repeats += places
+func (q *Queue) release(from, to rank) {
+	for i := from; i <= to; i++ {
+		q.places[i].Release(1)
 	}
-}
-
-func (q *Queue) leave(k rank, refused bool) {
-	free := func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.take(k, -1)
-		q.admit()
-	}
-	if !refused {
-		free()
-		return
-	}
-	time.AfterFunc(time.Minute, free)
 }
 
 // refused counts a refused request that did not wait here, since the key was good when it
 // was last used. Such a request cannot be held up. Those that wait are.
 func (q *Queue) refused() {
-	q.mu.Lock()
-	q.take(untried, 1)
-	q.mu.Unlock()
-	q.leave(untried, true)
-}
-
-// full reports whether a new key would have to wait.
-func (q *Queue) full() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return !q.fits(untried)
+	if q.places[known].TryAcquire(1) {
+		time.AfterFunc(time.Minute, func() { q.release(known, known) })
+	}
 }

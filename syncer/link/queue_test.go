@@ -22,13 +22,11 @@ func TestWrongKeysOfAllProcessesOfAnAddress(t *testing.T) {
 					for i := range 60 {
 						go func() {
 							for k := untried; ctx.Err() == nil; k = triedOnce {
-								leave, err := q.enter(ctx, k)
-								if err != nil {
-									return
+								if leave, err := q.enter(ctx, k); err == nil {
+									refused <- time.Now()
+									leave(true)
 								}
-								refused <- time.Now()
-								leave(true)
-								time.Sleep(time.Duration(i) * time.Second)
+								time.Sleep(time.Duration(i+1) * time.Second)
 							}
 						}()
 					}

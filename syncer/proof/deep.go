@@ -252,7 +252,7 @@ func (st *Totals) sleptThrough(now time.Time) bool {
 	cp, _ := st.back.now()
 	var last time.Time
 	st.deep.locked(func() { last = stream.Later(st.deep.last, cp.StartedAt) })
-	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
+	spread := min(time.Duration(s.Beside)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
 }

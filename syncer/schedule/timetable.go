@@ -1,15 +1,14 @@
 // Package schedule computes when each job of a source is due, and the days of a restaurant: calendar
 // days in Bucharest.
 //
-// Contents: cron forms and intervals (timetable.go), what a change of clocks does to them
-// (clocks.go), how the turns of many sources are spread (turns.go), and days (days.go).
+// Contents: cron forms and intervals (timetable.go), when the jobs of a source are due (turns.go),
+// and days (days.go).
 package schedule
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -115,19 +114,6 @@ func New(s Spec) (Timetable, error) {
 	return t, nil
 }
 
-// Keep takes over the schedules of before that say the same, so that nothing moves
-// because of them. It is true when any says something else.
-func (t *Timetable) Keep(before Timetable) (changed bool) {
-	for j := range t {
-		if reflect.DeepEqual(t[j], before[j]) {
-			t[j] = before[j]
-		} else {
-			changed = true
-		}
-	}
-	return changed
-}
-
 // Next is when a source's job is due after an instant; zero for one that is off. The
 // source's name decides where inside the interval its turn is, so that a thousand sources
 // do not ask at once, and so that a restart does not move it.
@@ -136,7 +122,7 @@ func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 	if every, ok := t[j].(cron.ConstantDelaySchedule); ok {
 		return nextPhase(every.Delay, h, after)
 	}
-	offset := time.Duration(h % uint64(t.spread(j, after)))
+	offset := time.Duration(h % uint64(max(min(t.Interval(j, after), MaxSpread), 1)))
 	next := t[j].Next(after.Add(-offset))
 	if next.IsZero() {
 		return next
@@ -168,8 +154,16 @@ func (t Timetable) Interval(j Job, around time.Time) time.Duration {
 	return second.Sub(first)
 }
 
-func (t Timetable) spread(j Job, around time.Time) time.Duration {
-	return max(min(t.Interval(j, around), MaxSpread), 1)
+// Patience is how long a job may take until what it brings is called behind. Of fresh data it is a
+// turn that has not ended by the next but one, and the answer to a request takes a minute at most.
+// Of other jobs some turns may fail, or have much to do.
+func (t Timetable) Patience(j Job, now time.Time) time.Duration {
+	interval := t.Interval(j, now)
+	usual := max(10*time.Minute, 2*interval+5*time.Minute)
+	if j == Incremental || j == OnlineOrders {
+		return min(usual, max(time.Minute, 3*interval))
+	}
+	return usual
 }
 
 // nextPhase is the first time after an instant at the source's phase of the interval.
@@ -180,4 +174,25 @@ func nextPhase(every time.Duration, hash uint64, after time.Time) time.Time {
 		since += int64(every)
 	}
 	return after.Add(every - time.Duration(since))
+}
+
+// Longest returns the longest time between two runs of a valid schedule, in a week without a change
+// of clocks.
+func Longest(spec string) (longest time.Duration) {
+	parsed, err := Parse(spec)
+	if err != nil {
+		return 0
+	}
+	if every, ok := parsed.(cron.ConstantDelaySchedule); ok {
+		return every.Delay
+	}
+	at := parsed.Next(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+	for end := at.AddDate(0, 0, 7); at.Before(end); {
+		next := parsed.Next(at)
+		if next.IsZero() {
+			return never
+		}
+		longest, at = max(longest, next.Sub(at)), next
+	}
+	return longest
 }

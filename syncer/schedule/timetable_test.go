@@ -152,48 +152,6 @@ func TestASchedule(t *testing.T) {
 	}
 }
 
-// What is said of a day on which the clocks change is what the schedule does then.
-func TestTheDaysOnWhichTheClocksChange(t *testing.T) {
-	now := time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
-	for spec, want := range map[string]string{
-		"30 3 * * *":                 "on 2026-03-29 it does not run at 03:30, on 2026-10-25 it runs at 03:30 twice",
-		"0 3 * * 0":                  "on 2026-03-29 it does not run at 03:00, on 2026-10-25 it runs at 03:00 twice",
-		"15 */3 * * *":               "on 2026-03-29 it does not run at 03:15, on 2026-10-25 it runs at 03:15 twice",
-		"TZ=Europe/London 0 1 * * *": "on 2026-03-29 it does not run at 01:00, on 2026-10-25 it runs at 01:00 twice",
-		"0 3 * 3 *":                  "on 2026-03-29 it does not run at 03:00",
-		"0 3 * * 1":                  "",
-		"*/15 * * * *":               "",
-		"@every 30s":                 "",
-		"off":                        "",
-		"TZ=UTC 30 3 * * *":          "",
-		"59 2 * * *":                 "",
-		"0 4 * * 0":                  "",
-		"30 2 * * *":                 "",
-	} {
-		if got := ChangedClocks(spec, now); got != want {
-			t.Errorf("%q: %q, want %q", spec, got, want)
-		}
-		parsed, err := Parse(spec)
-		if err != nil || strings.HasPrefix(spec, "TZ=") || spec == "off" || strings.Contains(spec, "*/") || spec[0] == '@' {
-			continue
-		}
-		for day, name := range map[string]string{"2026-03-29": "does not run", "2026-10-25": "twice"} {
-			start, err := time.ParseInLocation(time.DateOnly, day, Zone())
-			if err != nil {
-				t.Fatal(err)
-			}
-			runs := 0
-			for at := parsed.Next(start.Add(-1)); at.Before(start.AddDate(0, 0, 1)) && !at.IsZero(); at = parsed.Next(at) {
-				runs++
-			}
-			said := strings.Contains(want, day)
-			if said && runs != map[string]int{"does not run": 0, "twice": 2}[name] || !said && runs > 1 {
-				t.Errorf("%q runs %d times on %s", spec, runs, day)
-			}
-		}
-	}
-}
-
 func TestTheDefaultsRunOnceOnEveryDay(t *testing.T) {
 	times, err := New(Spec{})
 	if err != nil {

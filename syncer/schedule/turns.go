@@ -34,15 +34,17 @@ func (t *Turns) AllDue(now time.Time) {
 	}
 }
 
-// Follow takes over a changed timetable. What is due stays due, the rest gets its time by
-// the new one.
+// Follow takes over a changed timetable. What is due stays due, the rest gets its time by the new
+// one.
 func (t *Turns) Follow(times Timetable, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.times
+	if t.times == times {
+		return
+	}
 	t.times = times
 	for j := range jobs {
-		if before[j] != times[j] && !isDue(t.due[j], now) {
+		if !isDue(t.due[j], now) {
 			t.due[j] = times.Next(j, t.source, now)
 		}
 	}

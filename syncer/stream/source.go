@@ -35,7 +35,7 @@ type Source struct {
 	FlushInterval time.Duration // the sink's
 	SettleAfter   time.Duration // when a day that differs is looked at once more
 	ProcessBegan  time.Time
-	Began         int // how many sources began together with this one
+	Beside        int // sources that the process serves, this one included: their beginnings are spread
 
 	key  atomic.Pointer[Identity] // nil before /me has answered
 	down outages
@@ -46,7 +46,7 @@ type Owner interface {
 	// Refresh asks /me again, unless it has just answered.
 	Refresh(ctx context.Context) error
 	// CheckSource asks /me after a failure that may be the whole source's.
-	CheckSource(ctx context.Context, t Trouble)
+	CheckSource(ctx context.Context)
 	// IsReady is true while the source is served: /me has answered, and no trouble since.
 	IsReady() bool
 	// Protected turns a panic of f into an error.
