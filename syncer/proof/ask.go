@@ -24,35 +24,38 @@ type answer struct {
 // storeRecent asks for yesterday and today.
 func (st *Totals) storeRecent(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		return st.askRecent(ctx, func(ctx context.Context, sp Span) error {
+		err := st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
 			_, err := st.askAndStore(ctx, st.Source.Lanes.Reconcile, sp)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		return st.reopen(ctx)
 	})
 }
 
-// askRecent has ask ask for yesterday and today, and checks whether the backfill is at its end.
-func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span) error) error {
-	if err := st.askDaysBack(ctx, ask, 1, st.Asked()); err != nil {
-		return err
+// lastDays are the last days up to today, of some locations.
+func (st *Totals) lastDays(n int, locations []string) (spans []Span) {
+	today := st.shared.today()
+	from, err := schedule.AddDays(today, 1-n)
+	if err != nil {
+		return nil // today is a valid date
 	}
-	return st.reopen(ctx)
+	for _, l := range locations {
+		spans = append(spans, Span{from, today, l})
+	}
+	return spans
 }
 
-// askDaysBack has ask ask for the days from n before today to today. A location that is
-// refused holds up no other.
-func (st *Totals) askDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
-	today := st.shared.today()
-	from, err := schedule.AddDays(today, -n)
-	if err != nil {
-		return err
-	}
+// each has ask ask for spans. A location that is refused holds up no other.
+func (st *Totals) each(spans []Span, ask func(Span) error) error {
 	var refused error
-	for _, l := range locations {
-		err := ask(ctx, Span{From: from, To: today, Location: l})
+	for _, sp := range spans {
+		err := ask(sp)
 		switch {
-		case err == nil, st.closed(l, err):
-		case refuses(l, err):
+		case err == nil, st.closed(sp.Location, err):
+		case refuses(sp.Location, err):
 			refused = errors.Join(refused, err)
 		default:
 			return err

@@ -9,12 +9,12 @@
 //   - ask: [Totals] asks for days and stores them (ask.go, lines.go; fill.go and again.go for all of
 //     them). backfill and dayHashes are what it remembers of them.
 //   - compare: a bracket compares days with the mirrored orders (bracket.go, figures.go, explain.go).
-//   - heal: a recheck looks at days that differ once more and heals them (recheck.go, heal.go).
-//     Each source has its healings.
+//   - heal: days that differ are looked at once more and healed (recheck.go, heal.go). Each source
+//     has its healings.
 //   - what was found: each stream has its verdicts (verdicts.go).
 //   - what is proven: [Shared], which the streams of a source have in common (proven.go).
-//   - when: the turns of a daemon (turns.go, deep.go with deepRuns), and a [Pass] of larder
-//     reconcile (pass.go, report.go).
+//   - which days: a run does all of that for some days (run.go): in the turns of a daemon (deep.go with
+//     deepRuns), and in a [Pass] of larder reconcile (pass.go, report.go).
 //
 // # States
 //
@@ -49,5 +49,5 @@
 // The backfill goes on from the step that was not durable; a full resync of the totals is made
 // anew. A day that could not be asked for is unproven, and the earlier verdict is kept. A day
 // whose orders cannot be fetched holds up no other: it owes a full resync, and a later turn tries
-// again. A deep run that was cut short is repeated before its turn.
+// again. A deep run that could not ask for all its days is repeated before its turn.
 package proof

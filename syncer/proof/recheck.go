@@ -27,31 +27,23 @@ const SettleAfter = list.Lookback + 30*time.Second
 // and all orders are walked for it.
 const maxFailedDays = 5
 
-// recheck looks once more at days of a stream that differed, and heals those that differ still.
-type recheck struct {
-	totals *Totals
-	fetch  bool // the orders of days that differ still are fetched anew
-	heal   bool // and all orders owe a full resync for those that differ all the same
-	// report is called with verdicts that are durable, and how many days are still to be healed.
-	report func(found []dayProof, toHeal int)
-}
-
-// run looks at the days some minutes after they differed. It returns those that differ all the
-// same, whose verdicts are stored. The caller holds Settling.
-func (r *recheck) run(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	left, again, err := r.once(ctx, differed, r.fetch)
+// settle looks at days of a stream some minutes after they differed, and heals those that differ still.
+// It returns those that differ all the same, whose verdicts are stored. The caller holds Settling.
+func (r *run) settle(ctx context.Context, st *Totals, differed []dayProof, fetch bool) ([]dayProof, error) {
+	defer r.change(func(so *SourceReport) { so.ToHeal, so.HealedDays = 0, 0 })
+	left, again, err := r.once(ctx, st, differed, fetch)
 	if ctx.Err() == nil && len(again) > 0 {
-		more, _, failed := r.once(ctx, again, false)
+		more, _, failed := r.once(ctx, st, again, false)
 		left, err = append(left, more...), errors.Join(err, failed)
 	}
-	left, stored := r.conclude(ctx, left)
+	left, stored := r.conclude(ctx, st, left)
 	return left, errors.Join(err, stored)
 }
 
 // once returns the days that differ still, and those that are to be compared once more, since what
 // was fetched has changed what they differ in, or may have.
-func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (left, again []dayProof, err error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func (r *run) once(ctx context.Context, st *Totals, differed []dayProof, fetch bool) (left, again []dayProof, err error) {
+	healing := &st.shared.healing
 	if !lifecycle.Pause(ctx, time.Until(newestAsk(differed).Add(st.Source.SettleAfter))) {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -64,7 +56,7 @@ func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (le
 		return nil, nil, err
 	}
 	maps.DeleteFunc(healing.days, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
-	found, failed := r.secondLook(ctx, differed)
+	found, failed := st.secondLook(ctx, differed)
 	left, settled := apart(found, dayProof.differs)
 	byDay := map[types.Date][]dayProof{}
 	if fetch {
@@ -78,8 +70,8 @@ func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (le
 	if err = errors.Join(failed, err); ctx.Err() != nil {
 		return left, nil, err
 	}
-	r.report(settled, len(byDay))
-	still, again, stopped := r.healDays(ctx, byDay)
+	r.healed(st, settled, len(byDay))
+	still, again, stopped := r.healDays(ctx, st, byDay)
 	return append(left, still...), again, errors.Join(err, stopped)
 }
 
@@ -99,14 +91,14 @@ func apart(days []dayProof, is func(dayProof) bool) (those, others []dayProof) {
 // that cannot be compared after that, holds up no other. It returns the days that differ still, and
 // those to compare once more: what they differ in has changed, or another day was healed, whose orders
 // may have been refunded on theirs. The error joins what failed in comparing.
-func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
+func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
 	healed, failed := false, 0
 	days := slices.Sorted(maps.Keys(byDay))
 	for n := len(days); n > 0; n-- {
 		day, was := days[n-1], byDay[days[n-1]]
 		lot := was
 		if failed < maxFailedDays {
-			now, failure := r.healDay(ctx, day, lot)
+			now, failure := st.healDay(ctx, day, lot)
 			if ctx.Err() != nil {
 				return left, again, context.Cause(ctx)
 			}
@@ -121,14 +113,14 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof)
 		switch {
 		case len(other) > 0 || slices.ContainsFunc(settled, func(p dayProof) bool { return isGood(p.Verdict) }):
 			failed = 0
-		case slices.ContainsFunc(same, func(p dayProof) bool { return !p.isExplained(r.totals.shared.Orders) }):
+		case slices.ContainsFunc(same, func(p dayProof) bool { return !p.isExplained(st.shared.Orders) }):
 			failed++
 		}
-		settled, stored := r.totals.verdicts.conclude(ctx, settled)
+		settled, stored := st.verdicts.conclude(ctx, settled)
 		if stored != nil {
 			return left, again, errors.Join(err, stored)
 		}
-		r.report(settled, n-1)
+		r.healed(st, settled, n-1)
 	}
 	if healed {
 		again, left = append(again, left...), nil
@@ -139,8 +131,8 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof)
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
 // and looks at it again. What was known of the day is kept where it could not be compared: the error
 // is about that.
-func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayProof) ([]dayProof, error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func (st *Totals) healDay(ctx context.Context, day types.Date, differed []dayProof) ([]dayProof, error) {
+	healing := &st.shared.healing
 	var removed []string
 	var first time.Time
 	for _, p := range differed {
@@ -174,7 +166,7 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayPro
 // lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
 // is kept where it could not be compared: the error is about that.
 func (st *Totals) lookAfter(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	found, err := st.compare(ctx, spansCovering(differed), false)
+	found, err := st.compare(ctx, differed)
 	now := slices.Clone(differed)
 	for i, was := range differed {
 		at := slices.IndexFunc(found, func(p dayProof) bool { return p.key() == was.key() })
@@ -206,15 +198,15 @@ func (p dayProof) after(was dayProof) dayProof {
 
 // conclude stores the verdicts about days that differ, whatever was done, and has the orders walked
 // whole where that may help.
-func (r *recheck) conclude(ctx context.Context, left []dayProof) ([]dayProof, error) {
+func (r *run) conclude(ctx context.Context, st *Totals, left []dayProof) ([]dayProof, error) {
 	if ctx.Err() != nil { // some were not tried
 		return left, context.Cause(ctx)
 	}
-	orders := r.totals.shared.Orders
+	orders := st.shared.Orders
 	for i, p := range left {
-		left[i] = r.stillDiffers(p)
+		left[i] = st.shared.stillDiffers(p, r.heal)
 	}
-	left, err := r.totals.verdicts.conclude(ctx, left)
+	left, err := st.verdicts.conclude(ctx, left)
 	mayHelp := func(p dayProof) bool { return p.Verdict == sinks.VerdictDrift && !p.gap.resynced }
 	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, mayHelp) {
 		err = orders.Owe(ctx)
@@ -232,13 +224,13 @@ func newestAsk(differed []dayProof) (at time.Time) {
 
 // secondLook brackets the days once more. Those that show the same difference again have no
 // verdict yet. The caller holds healing.
-func (r *recheck) secondLook(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func (st *Totals) secondLook(ctx context.Context, differed []dayProof) ([]dayProof, error) {
+	healing := &st.shared.healing
 	before := map[string]dayProof{}
 	for _, p := range differed {
 		before[p.key()] = p
 	}
-	again, err := st.compare(ctx, spansCovering(differed), false)
+	again, err := st.compare(ctx, differed)
 	var found []dayProof
 	for _, p := range again {
 		was, asked := before[p.key()]
@@ -271,20 +263,20 @@ const (
 // stillDiffers is the verdict of a day that differs, after its healing or without one. A full
 // resync that began after the day was found to differ, and came to its end, did not help; one
 // whose sweep is held is not at its end. It explains refunds if it began after these were found.
-func (r *recheck) stillDiffers(p dayProof) dayProof {
-	shared, orders := r.totals.shared, r.totals.shared.Orders
+func (d *Shared) stillDiffers(p dayProof, heal bool) dayProof {
+	orders := d.Orders
 	held, last := orders.Held() != nil, orders.LastResync()
 	if p.explained != "" { // other refunds than before may have another explanation
 		p.gap.resynced, p.gap.since = false, p.gap.found
 	}
 	p.gap.resynced = p.gap.resynced || last > p.gap.since && !held
-	bad := shared.inQuarantine(p.Day)
+	bad := d.inQuarantine(p.Day)
 	p.Verdict = sinks.VerdictDrift
 	switch {
 	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
-	case shared.notComparable() != nil, orders.Resyncing():
+	case d.notComparable() != nil, orders.Resyncing():
 		p.Verdict, p.passing, p.Reason = sinks.VerdictUnsettled, true, underWay
 	case p.gap.resynced && len(bad) > 0:
 		p.Reason = fmt.Sprintf("a full resync of the orders did not help; %s in quarantine: %s", text.Plural(len(bad), "order")+text.Verb(len(bad), " is", " are"), strings.Join(text.Few(bad), ", "))
@@ -292,7 +284,7 @@ func (r *recheck) stillDiffers(p dayProof) dayProof {
 		p.Reason = notHelped
 	case held:
 		p.Reason = sweepIsHeld
-	case !r.heal:
+	case !heal:
 		p.Reason = onlyCompared
 	case p.gap.fetched:
 		p.Reason = fetchedOnly

@@ -160,7 +160,11 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 	switch {
 	case st.Off():
 	case st.Complete():
-		into.Progress = st.deep.progress(st.Source.Lanes)
+		st.deep.locked(func() {
+			if st.deep.running != nil {
+				into.Progress = st.deep.running.progress()
+			}
+		})
 	default:
 		into.Progress = st.back.progress()
 		if into.State == status.StateRunning {

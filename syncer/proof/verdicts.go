@@ -129,13 +129,12 @@ func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
 }
 
 // restoreLastDays restores the verdicts about the last days, once, and forgets older ones, unless a
-// pass needs them. It reports whether days are unsettled that the turns do not ask for: a process
-// before this one ended between its two looks.
-func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err error) {
+// pass needs them.
+func (v *verdicts) restoreLastDays(ctx context.Context) error {
 	today := v.shared.today()
 	from, err := schedule.AddDays(today, -MaxRange)
 	if err != nil {
-		return false, err
+		return err
 	}
 	passing := v.shared.passes.Load() > 0
 	v.mu.Lock()
@@ -143,19 +142,14 @@ func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err err
 	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(from) && !passing })
 	v.mu.Unlock()
 	if read {
-		return false, nil
+		return nil
 	}
-	if err := v.restore(ctx, from, today); err != nil {
-		return false, err
+	if err = v.restore(ctx, from, today); err == nil {
+		v.mu.Lock()
+		v.read = true
+		v.mu.Unlock()
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.read = true
-	for key, last := range v.last {
-		day, _, _ := strings.Cut(key, "/")
-		unsettled = unsettled || last.verdict == sinks.VerdictUnsettled && !v.shared.isRecent(types.Date(day))
-	}
-	return unsettled, nil
+	return err
 }
 
 // gap is what is known of what a day differs in. That a full resync did not help is known of the day
