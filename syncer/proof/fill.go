@@ -16,14 +16,17 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// backfill is how far the walk from today back to the first sale has come.
+// backfill is how far the walk from today back to the first sale has come. The service's totals of
+// days long past can change: a product that is deleted for good takes the product_id of its sold lines
+// along, and an old order can be cancelled. A full resync is the same walk once more.
 type backfill struct {
 	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position // that of stored
 	// settled: the end of the backfill has been compared with the first order.
 	settled bool
-	again   uint64 // questions of full resyncs
+	again   bool   // a full resync is to begin
+	asked   uint64 // questions
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -51,30 +54,27 @@ func (b *backfill) now() (sinks.Checkpoint, position) {
 func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored, b.at, b.settled = cp, at, false
+	b.stored, b.at, b.settled, b.again = cp, at, false, false
 }
 
-// asked is how many questions the long walks have asked.
-func (b *backfill) asked() uint64 {
+// begins reports whether a full resync is to begin.
+func (b *backfill) begins() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stored.Pages + b.again
+	return b.again
 }
 
-// noteQuestion counts a question of a full resync.
 func (b *backfill) noteQuestion() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.again++
+	b.asked++
 }
 
-// restarted returns the checkpoint to store after a full resync, which asked for all days again from
-// began on.
-func (b *backfill) restarted(began, now time.Time) sinks.Checkpoint {
+// moved is how many questions were asked.
+func (b *backfill) moved() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored.StartedAt, b.stored.UpdatedAt = began, now
-	return b.stored
+	return b.asked
 }
 
 // progress is how far back the totals have been asked for; how far they go is known once the first
@@ -99,11 +99,15 @@ type position struct {
 	Requests uint64 `json:"requests,omitempty"`
 	// Scope is what was asked for ([Totals.scope]).
 	Scope []string `json:"scope,omitempty"`
+	// Until is how far back a full resync goes at least; empty for the first walk.
+	Until types.Date `json:"until,omitempty"`
 }
 
 // count takes in a day, or a line of one, of a span.
 func (p *position) count(sp Span, r DayRow) {
-	p.Orders += r.Orders
+	if p.Until == "" {
+		p.Orders += r.Orders
+	}
 	if r.Orders > 0 && sp.Covers(r.Date) && (p.First == "" || r.Date < p.First) {
 		p.First = r.Date
 	}
@@ -115,16 +119,46 @@ const emptySteps = 4
 // counted reports whether Orders are all there are, as far as one can see: the backfill has
 // passed a step without a sale. Older sales beyond it leave the number open again until the
 // next one.
-func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
+func (p position) counted() bool { return p.Until != "" || p.Orders > 0 && p.Empty > 0 }
 
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
+
+// Complete reports whether all days were asked for once, of what the totals are asked for now. Other
+// locations than those that were asked for begin the backfill anew.
+func (st *Totals) Complete() bool {
+	cp, at := st.back.now()
+	return (cp.Done || at.Until != "") && slices.Equal(at.Scope, st.scope())
+}
+
+// filled reports whether neither a backfill nor a full resync is under way, or to begin.
+func (st *Totals) filled() bool {
+	b := &st.back
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored.Done && !b.again && slices.Equal(b.at.Scope, st.scope())
+}
+
+// askAllAgain has a full resync begin, unless the backfill is under way.
+func (st *Totals) askAllAgain() {
+	if st.Complete() {
+		st.back.mu.Lock()
+		defer st.back.mu.Unlock()
+		st.back.again = true
+	}
+}
+
+// againDue reports whether the turn of a full resync has come since all days were asked for.
+func (st *Totals) againDue() bool {
+	cp, _ := st.back.now()
+	return cp.Done && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
+}
 
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
 // was not durable. Only so many run at once in a process; the daily totals, of a few rows and
 // ahead of the rest, wait for none. The caller holds Filler.
 func (st *Totals) fill(ctx context.Context) error {
-	if st.Complete() {
+	if st.filled() {
 		return nil
 	}
 	if st.Def.Name != registry.Daily {
@@ -135,7 +169,7 @@ func (st *Totals) fill(ctx context.Context) error {
 		defer release()
 	}
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		for !st.Complete() {
+		for !st.filled() {
 			if err := st.fillStep(ctx); err != nil {
 				return err
 			}
@@ -148,19 +182,32 @@ func (st *Totals) fill(ctx context.Context) error {
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
 	cp, pos := st.back.now()
-	if scope := st.scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
-		if err := st.beginFill(ctx, scope); err != nil {
-			return err
+	scope := st.scope()
+	anew := pos.To == "" || !slices.Equal(pos.Scope, scope)
+	if anew || st.back.begins() {
+		st.Begins(sinks.WalkTotals)
+		st.written.forgetAll()
+		if !slices.Contains(scope, "") {
+			if err := st.Guard.Run(ctx, st.removeTotalsOfAll); err != nil {
+				return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
+			}
 		}
-		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-		pos = position{To: st.shared.today(), Scope: scope}
+		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()}
+		if pos.Until = pos.To; anew {
+			pos = position{Scope: scope}
+		}
+		pos.To, pos.Empty, pos.Requests = st.shared.today(), 0, 0
 	}
 	from, err := schedule.AddDays(pos.To, 1-MaxRange)
 	if err != nil {
 		return err
 	}
 	pos.Empty++
-	for _, l := range st.Asked() {
+	locations := st.Asked()
+	if pos.Until != "" { // what deep runs have asked for, too
+		locations = st.deepLocations()
+	}
+	for _, l := range locations {
 		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
 		err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
 		if err != nil && !st.closed(l, err) {
@@ -168,22 +215,6 @@ func (st *Totals) fillStep(ctx context.Context) error {
 		}
 	}
 	return st.endStep(ctx, cp, pos, from)
-}
-
-// beginFill prepares a backfill that begins anew: every day is written again, and the rows of
-// all locations together are removed where they are not asked for.
-func (st *Totals) beginFill(ctx context.Context, scope []string) error {
-	st.Begins(sinks.WalkTotals)
-	return st.Guard.Run(ctx, func(ctx context.Context) error {
-		st.written.forgetAll()
-		if slices.Contains(scope, "") {
-			return nil
-		}
-		if err := st.removeTotalsOfAll(ctx); err != nil {
-			return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
-		}
-		return nil
-	})
 }
 
 // removeChunk is how many rows are read and removed at a time.
@@ -233,12 +264,13 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		lane = st.Source.Lanes.Reconcile
 	}
 	in, r, err := st.askTotals(ctx, lane, sp)
+	st.back.noteQuestion()
 	pos.Requests += r.requests
 	if err != nil {
 		return err
 	}
 	cp.Pages++
-	brought := false
+	brought := pos.Until != "" // a day that was sold on may have nothing any more
 	for _, day := range r.days {
 		pos.count(sp, day)
 		brought = brought || st.Def.LinesMayVanish || !day.Empty()
@@ -264,7 +296,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if err != nil {
 		return err
 	}
-	cp.Done = pos.To < FirstDay || known && pos.To < first || !known && pos.Empty >= emptySteps
+	cp.Done = pos.To < FirstDay || (known && pos.To < first || !known && pos.Empty >= emptySteps) && (pos.Until == "" || pos.To <= pos.Until)
 	text, err := json.Marshal(pos)
 	if err != nil {
 		return fmt.Errorf("position: %w", err)
@@ -281,10 +313,23 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 		return err
 	}
 	st.back.set(cp, pos)
-	if cp.Done {
-		st.LogDone("backfill done", cp, "requests", pos.Requests)
+	if !cp.Done {
+		return nil
 	}
-	return nil
+	what := "backfill done"
+	if pos.Until != "" {
+		what = "full resync done"
+	}
+	began := st.LogDone(what, cp, "requests", pos.Requests)
+	inactive := st.Source.Identity().Inactive
+	if began.IsZero() || slices.ContainsFunc(st.Asked(), func(l string) bool { return slices.Contains(inactive, l) }) {
+		return nil
+	}
+	// The rows in quarantine that have no id, and that no day has any more.
+	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
+	in.ReleaseRest(began)
+	st.NoteWholeWalk(began)
+	return st.storeUnlessEmpty(ctx, in)
 }
 
 // reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill

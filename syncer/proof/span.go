@@ -1,8 +1,12 @@
 package proof
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -84,4 +88,43 @@ func Covering(places []Span) []Span {
 		}
 	}
 	return spans
+}
+
+// TotalSpans are the ranges to ask for: of what the stream is asked for, all days back to where
+// its backfill has ended; of single locations beside that, the days that are stored.
+func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
+	_, at := st.back.now()
+	reached := at.To
+	if at.Until != "" { // a full resync is under way, or has ended
+		reached = min(reached, at.Until)
+	}
+	first, err := schedule.AddDays(reached, 1)
+	if err != nil {
+		return nil, fmt.Errorf("stored position: %w", err)
+	}
+	today := st.shared.today()
+	var spans []Span
+	wanted := st.Asked()
+	for _, l := range wanted {
+		spans = append(spans, ranges(Span{first, today, l})...)
+	}
+	if !st.Def.PerLocation || !slices.Contains(wanted, "") {
+		return spans, nil
+	}
+	stored := map[string]types.Date{} // the first stored day of each location
+	err = st.EachLive(ctx, "", LivePage, func(id string) {
+		day, location, ok := strings.Cut(id, "/")
+		if _, known := stored[location]; ok && !known {
+			stored[location] = types.Date(day)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range st.Source.Identity().Locations {
+		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
+			spans = append(spans, ranges(Span{day, today, l})...)
+		}
+	}
+	return spans, nil
 }
