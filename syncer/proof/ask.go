@@ -10,7 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -38,12 +37,8 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 // lastDays are the last days up to today, of some locations.
 func (st *Totals) lastDays(n int, locations []string) (spans []Span) {
 	today := st.shared.today()
-	from, err := schedule.AddDays(today, 1-n)
-	if err != nil {
-		return nil // today is a valid date
-	}
 	for _, l := range locations {
-		spans = append(spans, Span{from, today, l})
+		spans = append(spans, Span{addDays(today, 1-n), today, l})
 	}
 	return spans
 }

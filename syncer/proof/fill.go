@@ -37,6 +37,9 @@ func (b *backfill) restore(cp sinks.Checkpoint) error {
 		return nil
 	}
 	err := json.Unmarshal([]byte(cp.Position), &at)
+	if _, invalid := schedule.AddDays(at.To, 0); err == nil {
+		err = invalid
+	}
 	if err != nil {
 		at = position{}
 	}
@@ -198,10 +201,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 		}
 		pos.To, pos.Empty, pos.Requests = st.shared.today(), 0, 0
 	}
-	from, err := schedule.AddDays(pos.To, 1-MaxRange)
-	if err != nil {
-		return err
-	}
+	from := addDays(pos.To, 1-MaxRange)
 	pos.Empty++
 	locations := st.Asked()
 	if pos.Until != "" { // what deep runs have asked for, too
@@ -288,10 +288,8 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies
 // before it.
-func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) (err error) {
-	if pos.To, err = schedule.AddDays(from, -1); err != nil {
-		return err
-	}
+func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) error {
+	pos.To = addDays(from, -1)
 	first, known, err := st.shared.firstSale(ctx)
 	if err != nil {
 		return err

@@ -252,20 +252,3 @@ func prefixes(changed map[types.Date]uint64) []string {
 	}
 	return slices.Sorted(maps.Keys(set))
 }
-
-// LivePage is how many live rows are read at a time.
-const LivePage = 10_000
-
-// EachLive calls f with the id of every live line that begins with a prefix, in order.
-func (st *Totals) EachLive(ctx context.Context, prefix string, page int, f func(id string)) error {
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Prefix: prefix, Limit: page}
-	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
-		if err != nil {
-			return fmt.Errorf("read the live rows: %w", err)
-		}
-		for _, r := range rows {
-			f(r.ID)
-		}
-	}
-	return nil
-}

@@ -97,10 +97,7 @@ func (d *Shared) Proven() *status.ProofStatus {
 // location that the key has lost, counts no more.
 func (d *Shared) proofChanged() {
 	today := d.today()
-	from, err := schedule.AddDays(today, 1-MaxRange)
-	if err != nil {
-		return // it is not a valid date
-	}
+	from := addDays(today, 1-MaxRange)
 	sum := proofSum{days: map[types.Date]proofDay{}}
 	inactive := d.source.Identity().Inactive
 	for _, st := range d.On() {

@@ -1,11 +1,8 @@
 package proof
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"time"
 
@@ -33,32 +30,27 @@ func (sp Span) Covers(day types.Date) bool {
 	return len(day) == len(time.DateOnly) && sp.From <= day && day <= sp.To
 }
 
+// addDays returns the day n days after another; the last of all where that is not a valid date.
+func addDays(day types.Date, n int) types.Date {
+	after, err := schedule.AddDays(day, n)
+	if err != nil {
+		return "9999-12-31"
+	}
+	return after
+}
+
 // Days are the days of the span.
-func (sp Span) Days() []types.Date {
-	var days []types.Date
-	for day := sp.From; day <= sp.To; {
+func (sp Span) Days() (days []types.Date) {
+	for day := sp.From; day <= sp.To; day = addDays(day, 1) {
 		days = append(days, day)
-		next, err := schedule.AddDays(day, 1)
-		if err != nil || len(days) > 2*MaxRange {
-			break
-		}
-		day = next
 	}
 	return days
 }
 
 // ranges cuts a span into such as the service answers.
-func ranges(sp Span) []Span {
-	var all []Span
-	for from := sp.From; from <= sp.To; {
-		to, err := schedule.AddDays(from, MaxRange-1)
-		if err != nil {
-			return append(all, Span{from, sp.To, sp.Location})
-		}
-		all = append(all, Span{from, min(to, sp.To), sp.Location})
-		if from, err = schedule.AddDays(to, 1); err != nil {
-			return all
-		}
+func ranges(sp Span) (all []Span) {
+	for from := sp.From; from <= sp.To; from = addDays(from, MaxRange) {
+		all = append(all, Span{from, min(addDays(from, MaxRange-1), sp.To), sp.Location})
 	}
 	return all
 }
@@ -75,10 +67,7 @@ func Covering(places []Span) []Span {
 		days := byLocation[location]
 		slices.Sort(days)
 		for len(days) > 0 {
-			reach, err := schedule.AddDays(days[0], MaxRange-1)
-			if err != nil {
-				reach = days[0]
-			}
+			reach := addDays(days[0], MaxRange-1)
 			n := slices.IndexFunc(days, func(day types.Date) bool { return day > reach })
 			if n < 0 {
 				n = len(days)
@@ -90,41 +79,16 @@ func Covering(places []Span) []Span {
 	return spans
 }
 
-// TotalSpans are the ranges to ask for: of what the stream is asked for, all days back to where
-// its backfill has ended; of single locations beside that, the days that are stored.
-func (st *Totals) TotalSpans(ctx context.Context) ([]Span, error) {
+// TotalSpans are the ranges to verify: all days back to where the backfill has ended, of each location,
+// too.
+func (st *Totals) TotalSpans() (spans []Span) {
 	_, at := st.back.now()
 	reached := at.To
 	if at.Until != "" { // a full resync is under way, or has ended
 		reached = min(reached, at.Until)
 	}
-	first, err := schedule.AddDays(reached, 1)
-	if err != nil {
-		return nil, fmt.Errorf("stored position: %w", err)
+	for _, l := range st.deepLocations() {
+		spans = append(spans, ranges(Span{addDays(reached, 1), st.shared.today(), l})...)
 	}
-	today := st.shared.today()
-	var spans []Span
-	wanted := st.Asked()
-	for _, l := range wanted {
-		spans = append(spans, ranges(Span{first, today, l})...)
-	}
-	if !st.Def.PerLocation || !slices.Contains(wanted, "") {
-		return spans, nil
-	}
-	stored := map[string]types.Date{} // the first stored day of each location
-	err = st.EachLive(ctx, "", LivePage, func(id string) {
-		day, location, ok := strings.Cut(id, "/")
-		if _, known := stored[location]; ok && !known {
-			stored[location] = types.Date(day)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range st.Source.Identity().Locations {
-		if day, ok := stored[l]; ok && !slices.Contains(wanted, l) {
-			spans = append(spans, ranges(Span{day, today, l})...)
-		}
-	}
-	return spans, nil
+	return spans
 }

@@ -214,12 +214,6 @@ func (d *Shared) OrdersCounted() uint64 {
 // today is the restaurant's day.
 func (d *Shared) today() types.Date { return schedule.DayOf(d.source.ServiceNow()) }
 
-// isRecent reports whether a day is asked for at every turn: yesterday and today.
-func (d *Shared) isRecent(day types.Date) bool {
-	yesterday, err := schedule.AddDays(d.today(), -1)
-	return err == nil && day >= yesterday
-}
-
 // firstDay is the day of the first mirrored order, empty when there is none.
 func (d *Shared) firstDay(ctx context.Context) (types.Date, error) {
 	first, err := d.source.Sink.FirstDay(ctx, d.source.Business())

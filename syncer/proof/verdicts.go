@@ -132,10 +132,7 @@ func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
 // pass needs them.
 func (v *verdicts) restoreLastDays(ctx context.Context) error {
 	today := v.shared.today()
-	from, err := schedule.AddDays(today, -MaxRange)
-	if err != nil {
-		return err
-	}
+	from := addDays(today, -MaxRange)
 	passing := v.shared.passes.Load() > 0
 	v.mu.Lock()
 	read := v.read
@@ -144,12 +141,13 @@ func (v *verdicts) restoreLastDays(ctx context.Context) error {
 	if read {
 		return nil
 	}
-	if err = v.restore(ctx, from, today); err == nil {
-		v.mu.Lock()
-		v.read = true
-		v.mu.Unlock()
+	if err := v.restore(ctx, from, today); err != nil {
+		return err
 	}
-	return err
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.read = true
+	return nil
 }
 
 // gap is what is known of what a day differs in. That a full resync did not help is known of the day

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/maphash"
-	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -18,54 +17,13 @@ type listKind struct {
 	list *list.List
 }
 
-// compare walks the list whole. Which rows it has shown is kept as hashes of their ids: a row
-// whose hash is not among them was not shown.
-func (k *listKind) compare(ctx context.Context) (uint64, error) {
-	query := k.list.Rows()
-	live, err := k.stream.Source.Sink.CountLive(ctx, query)
-	if err != nil {
-		return 0, fmt.Errorf("count the live rows: %w", err)
-	}
-	if live > uint64(k.pass.limits.IDs) {
-		return 0, k.tooMany()
-	}
-	k.locked(func() { k.expecting = live })
-	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
-	shown := make([]uint64, 0, min(int(live+live/8)+k.pass.limits.Rows, k.pass.limits.IDs))
-	err = k.walk(ctx, func(rows map[string]answer) error {
-		if len(shown)+len(rows) > cap(shown) {
-			slices.Sort(shown)
-			shown = slices.Compact(shown)
-		}
-		if len(shown)+len(rows) > k.pass.limits.IDs {
-			return k.tooMany()
-		}
-		for id := range rows {
-			shown = append(shown, maphash.String(seed, id))
-		}
-		return k.compareRows(ctx, rows, nowhere)
-	})
-	if err != nil {
-		return 0, err
-	}
-	slices.Sort(shown)
-	shown = slices.Compact(shown)
-	if k.stream.Def.ByKey { // rows of a key that was replaced are not shown any more, and stay
-		return uint64(len(shown)), nil
-	}
-	return uint64(len(shown)), k.extras(ctx, query, func(id string) bool {
-		_, found := slices.BinarySearch(shown, maphash.String(seed, id))
-		return found
-	})
-}
+func (k *listKind) mirrored() sinks.LiveQuery { return k.list.Rows() }
 
-func (k *listKind) tooMany() error {
-	return fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", k.pass.limits.IDs)
-}
+func (k *listKind) unasked(string) bool { return false }
 
-// walk walks the list from its beginning to its end, handing its rows on in bounded parts, each
+// all walks the list from its beginning to its end, handing its rows on in bounded parts, each
 // row of a part as it came last. After a refused cursor it begins anew.
-func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error) error {
+func (k *listKind) all(ctx context.Context, take func(map[string]answer) error) error {
 	unjudged := k.snapshot().Unjudged
 	for refusals := 0; ; refusals++ {
 		pages, err := k.walkOnce(ctx, take)
@@ -136,19 +94,7 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 		}
 		return answers, nil
 	}
-	wanted := make(map[string]bool, len(all))
-	for _, s := range all {
-		wanted[s.id] = true
-	}
-	return answers, k.walk(ctx, func(rows map[string]answer) error {
-		for id, a := range rows {
-			if wanted[id] {
-				a.raw = bytes.Clone(a.raw) // the page is given back
-				answers[id] = a
-			}
-		}
-		return nil
-	})
+	return answers, k.all(ctx, keep(answers, all))
 }
 
 // askOne asks for one row. The route does not show tombstones: what a row that is
