@@ -105,7 +105,7 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 				if failed != nil {
 					return failed
 				}
-				return v.compareAgain(ctx, true)
+				return v.compareAgain(ctx)
 			})
 		}
 	})

@@ -81,7 +81,6 @@ type answer struct {
 	raw       []byte // nil: the API does not show the row
 	tombstone *mapping.Tombstone
 	context   []string // the values of columns that are not in the row
-	unsure    bool     // the row moved while it was looked for
 	optional  bool     // the mirror need not have it
 	elsewhere bool     // another source of the restaurant lists the row
 }
@@ -167,8 +166,7 @@ func (v *verification) quarantined(id string, _ *suspect) bool {
 	return open
 }
 
-// compareAll compares all rows, and keeps the suspects that still differ at a second look: many
-// have been stored meanwhile.
+// compareAll compares all rows.
 func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
@@ -185,10 +183,7 @@ func (v *verification) compareAll(ctx context.Context) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
-	if err := v.compareKind(ctx); err != nil {
-		return err
-	}
-	return v.compareAgain(ctx, false)
+	return v.compareKind(ctx)
 }
 
 // compareKind compares every row of the API, and notes the live rows that it does not show. Which
@@ -270,7 +265,8 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]answer) 
 		}
 		for _, id := range ids {
 			if len(v.differences(rows[id], stored[id])) > 0 {
-				v.suspect(id).last = rows[id].kept()
+				s := v.suspect(id)
+				s.last, s.hash = rows[id].kept(), hash(rows[id].raw)
 			}
 		}
 	}
@@ -294,9 +290,8 @@ func (v *verification) suspect(id string) *suspect {
 }
 
 // compareAgain compares the suspects again. What is stored is read first: a row that the API
-// shows as it did before was not another one in between. What still differs is reported when
-// it is to be judged, and stays a suspect else.
-func (v *verification) compareAgain(ctx context.Context, judge bool) error {
+// shows as it did before was not another one in between.
+func (v *verification) compareAgain(ctx context.Context) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
@@ -318,20 +313,15 @@ func (v *verification) compareAgain(ctx context.Context, judge bool) error {
 		return err
 	}
 	for _, s := range all {
-		a, before := answers[s.id], s.hash
-		found := v.differences(a, stored[s.id])
-		s.last, s.hash = a.kept(), hash(a.raw)
-		switch {
-		case !a.unsure && len(found) == 0:
-			delete(v.suspects, s.id)
+		a := answers[s.id]
+		delete(v.suspects, s.id)
+		switch found := v.differences(a, stored[s.id]); {
+		case len(found) == 0:
 			v.locked(func() { v.result.Settled++ })
-		case !judge:
-		case a.unsure || s.hash != before:
-			delete(v.suspects, s.id)
+		case s.hash != hash(a.raw):
 			v.locked(func() { v.result.Moving++ })
 			v.pass.tell(v.finding(FoundMoving, s.id))
 		default:
-			delete(v.suspects, s.id)
 			v.differs(s.id, found)
 		}
 	}
