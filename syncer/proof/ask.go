@@ -79,16 +79,16 @@ func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (a
 	if err != nil {
 		return r, err
 	}
-	return r, st.storeUnlessEmpty(ctx, in)
+	return r, storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // storeUnlessEmpty stores what an intake holds, if it holds anything.
-func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error {
+func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) error {
 	if in.Empty() {
 		in.CountPage()
 		return nil
 	}
-	return st.Writer.Store(ctx, in)
+	return w.Store(ctx, in)
 }
 
 // askTotals asks for a span and reads the days that have changed.
@@ -102,7 +102,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)
-	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
+	r.days = PlaceRows(r.Rows)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1

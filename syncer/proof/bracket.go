@@ -70,7 +70,7 @@ type bracket struct {
 }
 
 // newBracket begins with a walk.
-func (st *Totals) newBracket(ctx context.Context, many bool) *bracket {
+func newBracket(ctx context.Context, st *Totals, many bool) *bracket {
 	b := &bracket{totals: st, many: many, broken: st.shared.notComparable()}
 	b.walk(ctx)
 	return b
@@ -232,11 +232,11 @@ func (b *bracket) unproven(sp Span, p dayProof) (found []dayProof) {
 }
 
 // compare brackets some days once more. It fails when there is nothing to compare with.
-func (st *Totals) compare(ctx context.Context, days []dayProof) (found []dayProof, err error) {
+func compare(ctx context.Context, st *Totals, days []dayProof) (found []dayProof, err error) {
 	if err := st.shared.notComparable(); err != nil {
 		return nil, err
 	}
-	b := st.newBracket(ctx, false)
+	b := newBracket(ctx, st, false)
 	for _, sp := range spansCovering(days) {
 		now, err := b.question(ctx, sp)
 		if found = append(found, now...); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ func (c compared) same(now compared) bool {
 	return slices.Equal(c.Scope, now.Scope) && c.Resync == now.Resync
 }
 
-func (st *Totals) comparedNow() compared {
+func comparedNow(st *Totals) compared {
 	return compared{st.scope(), st.shared.Orders.LastResync()}
 }
 
@@ -73,13 +72,14 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 		return err
 	}
 	defer st.Settling.Release()
-	return errors.Join(err, st.settleTurn(ctx, r, differed))
+	_, settled := r.settle(ctx, st, differed, true)
+	return errors.Join(err, settled)
 }
 
 // proveDeep is the turn of the last 92 days, and of each location. It has come to its end when all
 // days were asked for: what could not be looked at again is left to the next one.
 func (st *Totals) proveDeep(ctx context.Context) error {
-	r, what, locations := newRun(st.shared, true), st.comparedNow(), st.deepLocations()
+	r, what, locations := newRun(st.shared, true), comparedNow(st), st.deepLocations()
 	r.expectQuestions(len(locations))
 	st.deep.locked(func() { st.deep.running = r })
 	defer st.deep.locked(func() { st.deep.running = nil })
@@ -91,59 +91,43 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	differed, err := r.firstLook(ctx, st, st.lastDays(MaxRange, locations), true)
 	cut := cutShort(errors.Join(err, r.broken))
 	if len(differed) > 0 {
-		err = errors.Join(err, st.Settling.Run(ctx, func(ctx context.Context) error { return st.settleTurn(ctx, r, differed) }))
+		err = errors.Join(err, st.Settling.Run(ctx, func(ctx context.Context) error {
+			_, err := r.settle(ctx, st, differed, true)
+			return err
+		}))
 	}
 	if ctx.Err() != nil || cut {
 		return err
 	}
-	return errors.Join(err, st.endDeep(ctx, r.began, what))
-}
-
-// settleTurn looks again at the days that differed in a turn.
-func (st *Totals) settleTurn(ctx context.Context, r *run, differed []dayProof) error {
-	_, err := r.settle(ctx, st, differed, true)
-	if err != nil && ctx.Err() == nil {
-		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
-	}
-	return err
+	st.deep.locked(func() { st.deep.last, st.deep.compared = r.began, what })
+	position, _ := json.Marshal(what) // texts and a number
+	return errors.Join(err, st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
+		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
+		Position: string(position), Done: true, StartedAt: r.began.UTC(), UpdatedAt: time.Now().UTC(),
+	}, nil))
 }
 
 // cutShort reports whether after an error nothing is known of the days that were asked for.
 func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, errIncomparable) }
 
 // deepOwed reports whether a deep run is to come before its turn: that of the last one was cut short, or
-// passed while the daemon was stopped; or what it compared is another by now: the mirror is new, other
+// passed while the daemon was stopped (sources that begin together make up for it one after the other); or what it compared is another by now: the mirror is new, other
 // locations are asked for, or a full resync of the orders has come to its end.
 func (st *Totals) deepOwed() bool {
 	if st.shared.notComparable() != nil {
 		return false
 	}
-	what, anew := st.comparedNow(), false
-	st.deep.locked(func() { anew = st.deep.last.IsZero() || !st.deep.compared.same(what) })
-	return anew && st.Complete() && !st.shared.Orders.Resyncing() || st.sleptThrough(time.Now())
-}
-
-// sleptThrough reports whether the turn of a deep run has passed since the last one, or
-// since the mirror began. Sources that begin together make up for it one after the other.
-func (st *Totals) sleptThrough(now time.Time) bool {
-	s := st.Source
+	s, now, what := st.Source, time.Now(), comparedNow(st)
 	cp, _ := st.back.now()
 	var last time.Time
-	st.deep.locked(func() { last = stream.Later(st.deep.last, cp.StartedAt) })
+	anew := false
+	st.deep.locked(func() {
+		last, anew = stream.Later(st.deep.last, cp.StartedAt), st.deep.last.IsZero() || !st.deep.compared.same(what)
+	})
+	if anew && st.Complete() && !st.shared.Orders.Resyncing() {
+		return true
+	}
 	spread := min(time.Duration(s.Began)*time.Second, schedule.MaxSpread)
 	settled := s.ProcessBegan.Add(time.Duration(schedule.Hash(s.Name, sinks.WalkDeep) % uint64(spread))) //nolint:gosec // above zero
 	return now.After(settled) && s.Timetable().Due(schedule.ReconcileDeep, s.Name, last, now)
-}
-
-// endDeep stores that a deep run has come to its end.
-func (st *Totals) endDeep(ctx context.Context, began time.Time, what compared) error {
-	text, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("what the deep run has compared: %w", err)
-	}
-	st.deep.locked(func() { st.deep.last, st.deep.compared = began, what })
-	return st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
-		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
-		Position: string(text), Done: true, StartedAt: began.UTC(), UpdatedAt: time.Now().UTC(),
-	}, nil)
 }

@@ -25,8 +25,6 @@ type backfill struct {
 	at     position // that of stored
 	// settled: the end of the backfill has been compared with the first order.
 	settled bool
-	again   bool   // a full resync is to begin
-	asked   uint64 // questions
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -57,27 +55,7 @@ func (b *backfill) now() (sinks.Checkpoint, position) {
 func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored, b.at, b.settled, b.again = cp, at, false, false
-}
-
-// begins reports whether a full resync is to begin.
-func (b *backfill) begins() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.again
-}
-
-func (b *backfill) noteQuestion() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asked++
-}
-
-// moved is how many questions were asked.
-func (b *backfill) moved() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.asked
+	b.stored, b.at, b.settled = cp, at, false
 }
 
 // progress is how far back the totals have been asked for; how far they go is known once the first
@@ -116,6 +94,14 @@ func (p *position) count(sp Span, r DayRow) {
 	}
 }
 
+// reached is the day before the first that was asked for.
+func (p position) reached() types.Date {
+	if p.Until == "" {
+		return p.To
+	}
+	return min(p.To, p.Until)
+}
+
 // emptySteps in a row end the backfill: a year without a sale lies before the first one.
 const emptySteps = 4
 
@@ -134,21 +120,26 @@ func (st *Totals) Complete() bool {
 	return (cp.Done || at.Until != "") && slices.Equal(at.Scope, st.scope())
 }
 
-// filled reports whether neither a backfill nor a full resync is under way, or to begin.
+// filled reports whether neither a backfill nor a full resync is under way.
 func (st *Totals) filled() bool {
-	b := &st.back
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.stored.Done && !b.again && slices.Equal(b.at.Scope, st.scope())
+	cp, at := st.back.now()
+	return cp.Done && slices.Equal(at.Scope, st.scope())
 }
 
-// askAllAgain has a full resync begin, unless the backfill is under way.
+// askAllAgain begins a full resync, unless the backfill is under way. The caller holds Filler.
 func (st *Totals) askAllAgain() {
-	if st.Complete() {
-		st.back.mu.Lock()
-		defer st.back.mu.Unlock()
-		st.back.again = true
+	if _, at := st.back.now(); st.Complete() {
+		at.Until = at.reached()
+		st.beginFill(at)
 	}
+}
+
+// beginFill goes back from today once more, and writes every day anew.
+func (st *Totals) beginFill(at position) {
+	st.Begins(sinks.WalkTotals)
+	st.written.forgetAll()
+	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
+	st.back.set(sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()}, at)
 }
 
 // againDue reports whether the turn of a full resync has come since all days were asked for.
@@ -184,23 +175,16 @@ func (st *Totals) fill(ctx context.Context) error {
 // fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
-	cp, pos := st.back.now()
-	scope := st.scope()
-	anew := pos.To == "" || !slices.Equal(pos.Scope, scope)
-	if anew || st.back.begins() {
-		st.Begins(sinks.WalkTotals)
-		st.written.forgetAll()
+	if _, at := st.back.now(); at.To == "" || !slices.Equal(at.Scope, st.scope()) {
+		scope := st.scope()
 		if !slices.Contains(scope, "") {
 			if err := st.Guard.Run(ctx, st.removeTotalsOfAll); err != nil {
 				return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
 			}
 		}
-		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()}
-		if pos.Until = pos.To; anew {
-			pos = position{Scope: scope}
-		}
-		pos.To, pos.Empty, pos.Requests = st.shared.today(), 0, 0
+		st.beginFill(position{Scope: scope})
 	}
+	cp, pos := st.back.now()
 	from := addDays(pos.To, 1-MaxRange)
 	pos.Empty++
 	locations := st.Asked()
@@ -224,7 +208,7 @@ const removeChunk = 1000
 // row that another source of the restaurant writes meanwhile stays: a tombstone's version is
 // just above that of the row that was read. The caller holds Guard.
 func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
-	ofAll := func(id string) bool { _, location := st.LocationOf(id); return location == "" }
+	ofAll := func(id string) bool { _, location := LocationOf(st.Def, id); return location == "" }
 	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: removeChunk}
 	removed := 0
 	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
@@ -237,7 +221,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, st.Source.ServiceNow().UTC())
 			}
 		}
-		if err := st.storeUnlessEmpty(ctx, in); err != nil {
+		if err := storeUnlessEmpty(ctx, st.Writer, in); err != nil {
 			return err
 		}
 		removed += len(in.Commit.Tombstones)
@@ -251,7 +235,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 	if removed > 0 {
 		st.Source.Log.Info("the key does not see all locations: totals are asked for by location", "stream", st.Def.Name, "removed", removed)
 	}
-	return st.storeUnlessEmpty(ctx, in)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // fillSpan asks for one span of the backfill and stores what it brings. The caller holds Guard.
@@ -264,7 +248,6 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		lane = st.Source.Lanes.Reconcile
 	}
 	in, r, err := st.askTotals(ctx, lane, sp)
-	st.back.noteQuestion()
 	pos.Requests += r.requests
 	if err != nil {
 		return err
@@ -283,7 +266,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if !in.Empty() {
 		cp.Rows += uint64(len(r.days))
 	}
-	return st.storeUnlessEmpty(ctx, in)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies
@@ -327,7 +310,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
 	in.ReleaseRest(began)
 	st.NoteWholeWalk(began)
-	return st.storeUnlessEmpty(ctx, in)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill

@@ -128,10 +128,10 @@ func (h *heal) walk(ctx context.Context, q api.ListQuery, most int) error {
 }
 
 func (h *heal) walkOf(ctx context.Context, q api.ListQuery, most int) error {
-	s := h.orders.Source
+	versions := h.orders.Source.Versions
 	q.IncludeDeleted, q.Limit = true, api.PageLimit
-	first, pages := s.Versions.Take(api.PageLimit), 0
-	for page, err := range api.SalesOrders.Pages(ctx, s.Lanes.Reconcile, q) {
+	first, pages := versions.Take(api.PageLimit), 0
+	for page, err := range api.SalesOrders.Pages(ctx, h.orders.Source.Lanes.Reconcile, q) {
 		h.run.Requests++
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (h *heal) walkOf(ctx context.Context, q api.ListQuery, most int) error {
 		if pages++; pages >= most && page.HasMore {
 			return fmt.Errorf("the service lists more than %d pages", most)
 		}
-		first = s.Versions.Take(api.PageLimit)
+		first = versions.Take(api.PageLimit)
 	}
 	return nil
 }

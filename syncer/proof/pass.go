@@ -69,7 +69,11 @@ func (p *Pass) Source(ctx context.Context, i int, d *Shared) error {
 	}
 	spans, n := make([][]Span, len(on)), 0
 	for i, st := range on {
-		spans[i] = st.newestFirst(days)
+		for _, sp := range slices.Backward(ranges(days)) { // the newest first
+			for _, l := range st.deepLocations() {
+				spans[i] = append(spans[i], Span{sp.From, sp.To, l})
+			}
+		}
 		n += len(spans[i])
 	}
 	r.expectQuestions(n)
@@ -77,25 +81,12 @@ func (p *Pass) Source(ctx context.Context, i int, d *Shared) error {
 	differ := make([][]dayProof, len(on))
 	var errs []error
 	for i, st := range on {
-		err := st.verdicts.restore(ctx, days.From, days.To)
-		if err == nil {
-			differ[i], err = r.firstLook(ctx, st, spans[i], true)
-		}
-		if err != nil {
+		var err error
+		if differ[i], err = r.firstLook(ctx, st, spans[i], true); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", st.Def.Name, err))
 		}
 	}
 	return errors.Join(append(errs, r.settleAll(ctx, d, on, differ))...)
-}
-
-// newestFirst cuts days into the questions about them.
-func (st *Totals) newestFirst(days Span) (all []Span) {
-	for _, sp := range slices.Backward(ranges(days)) {
-		for _, l := range st.deepLocations() {
-			all = append(all, Span{sp.From, sp.To, l})
-		}
-	}
-	return all
 }
 
 // settleAll looks again at the days that differed, and once more after the full resync that they owe.
@@ -120,7 +111,7 @@ func (r *run) settleAll(ctx context.Context, d *Shared, on []*Totals, differ [][
 		errs = append(errs, err)
 		for i, st := range on {
 			if err == nil && len(differ[i]) > 0 {
-				found, failed := st.lookAfter(ctx, differ[i])
+				found, failed := lookAfter(ctx, st, differ[i])
 				differs, settled := apart(found, dayProof.differs)
 				settled, stored := st.verdicts.conclude(ctx, settled)
 				r.count(st, settled)

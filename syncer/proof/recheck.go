@@ -36,6 +36,9 @@ func (r *run) settle(ctx context.Context, st *Totals, differed []dayProof, fetch
 		more, _, failed := r.once(ctx, st, again, false)
 		left, err = append(left, more...), errors.Join(err, failed)
 	}
+	if err != nil && ctx.Err() == nil {
+		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
+	}
 	left, stored := r.conclude(ctx, st, left)
 	return left, errors.Join(err, stored)
 }
@@ -56,7 +59,7 @@ func (r *run) once(ctx context.Context, st *Totals, differed []dayProof, fetch b
 		return nil, nil, err
 	}
 	maps.DeleteFunc(healing.days, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
-	found, failed := st.secondLook(ctx, differed)
+	found, failed := secondLook(ctx, st, differed)
 	left, settled := apart(found, dayProof.differs)
 	byDay := map[types.Date][]dayProof{}
 	if fetch {
@@ -98,7 +101,7 @@ func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]d
 		day, was := days[n-1], byDay[days[n-1]]
 		lot := was
 		if failed < maxFailedDays {
-			now, failure := st.healDay(ctx, day, lot)
+			now, failure := healDay(ctx, st, day, lot)
 			if ctx.Err() != nil {
 				return left, again, context.Cause(ctx)
 			}
@@ -131,7 +134,7 @@ func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]d
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
 // and looks at it again. What was known of the day is kept where it could not be compared: the error
 // is about that.
-func (st *Totals) healDay(ctx context.Context, day types.Date, differed []dayProof) ([]dayProof, error) {
+func healDay(ctx context.Context, st *Totals, day types.Date, differed []dayProof) ([]dayProof, error) {
 	healing := &st.shared.healing
 	var removed []string
 	var first time.Time
@@ -153,7 +156,7 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []dayPro
 	}
 	healing.days[day] = f
 	ids := healing.wrong(day, first)
-	now, err := st.lookAfter(ctx, differed)
+	now, err := lookAfter(ctx, st, differed)
 	for i := range now {
 		if p := &now[i]; p.requests > differed[i].requests { // it was compared
 			p.requests += f.requests
@@ -165,8 +168,8 @@ func (st *Totals) healDay(ctx context.Context, day types.Date, differed []dayPro
 
 // lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
 // is kept where it could not be compared: the error is about that.
-func (st *Totals) lookAfter(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	found, err := st.compare(ctx, differed)
+func lookAfter(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
+	found, err := compare(ctx, st, differed)
 	now := slices.Clone(differed)
 	for i, was := range differed {
 		at := slices.IndexFunc(found, func(p dayProof) bool { return p.key() == was.key() })
@@ -224,13 +227,13 @@ func newestAsk(differed []dayProof) (at time.Time) {
 
 // secondLook brackets the days once more. Those that show the same difference again have no
 // verdict yet. The caller holds healing.
-func (st *Totals) secondLook(ctx context.Context, differed []dayProof) ([]dayProof, error) {
+func secondLook(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
 	healing := &st.shared.healing
 	before := map[string]dayProof{}
 	for _, p := range differed {
 		before[p.key()] = p
 	}
-	again, err := st.compare(ctx, differed)
+	again, err := compare(ctx, st, differed)
 	var found []dayProof
 	for _, p := range again {
 		was, asked := before[p.key()]

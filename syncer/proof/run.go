@@ -105,10 +105,14 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 		if err := st.shared.readFirstDay(ctx, many); err != nil {
 			return err
 		}
-		if err := st.verdicts.restoreLastDays(ctx); err != nil {
+		from := st.shared.today()
+		for _, sp := range spans {
+			from = min(from, sp.From)
+		}
+		if err := st.verdicts.restore(ctx, from); err != nil {
 			return err
 		}
-		b := st.newBracket(ctx, many)
+		b := newBracket(ctx, st, many)
 		ask, hold := b.question, func(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 		if !many { // no question of a long walk comes between
 			ask, hold = b.ask, st.Guard.Run

@@ -83,12 +83,8 @@ func Covering(places []Span) []Span {
 // too.
 func (st *Totals) TotalSpans() (spans []Span) {
 	_, at := st.back.now()
-	reached := at.To
-	if at.Until != "" { // a full resync is under way, or has ended
-		reached = min(reached, at.Until)
-	}
 	for _, l := range st.deepLocations() {
-		spans = append(spans, ranges(Span{addDays(reached, 1), st.shared.today(), l})...)
+		spans = append(spans, ranges(Span{addDays(at.reached(), 1), st.shared.today(), l})...)
 	}
 	return spans
 }

@@ -111,7 +111,15 @@ func (st *Totals) Well() (state, detail string) {
 // tasks are the walks that a daemon makes of the totals: the long ones, yesterday and today, and
 // the deep run, early when it is owed.
 func (st *Totals) tasks() []stream.Task {
-	long := st.Filler.LongTask(st.long, func() bool { return !st.filled() || st.againDue() })
+	long := st.Filler.LongTask(func(ctx context.Context) error {
+		if st.Off() {
+			return nil
+		}
+		if st.againDue() {
+			st.askAllAgain()
+		}
+		return st.fill(ctx)
+	}, func() bool { return !st.filled() || st.againDue() })
 	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
 	recent := stream.Task{Slot: st.recent, Jobs: []schedule.Job{st.Def.Job}, Run: st.proveRecent}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
@@ -123,21 +131,10 @@ func (st *Totals) tasks() []stream.Task {
 	return []stream.Task{long, recent, deep, asked}
 }
 
-// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
-func (st *Totals) long(ctx context.Context) error {
-	if st.Off() {
-		return nil
-	}
-	if st.againDue() {
-		st.askAllAgain()
-	}
-	return st.fill(ctx)
-}
-
 // Pass are the walks of a pass. A full one asks for all days anew, or goes on with a backfill that is not
 // done.
 func (st *Totals) Pass(full, _ bool) []stream.Step {
-	long := stream.Step{Guard: st.Filler, Moved: st.back.moved, Run: st.fill}
+	long := stream.Step{Guard: st.Filler, Moved: func() uint64 { return st.Writer.Counts().Pages }, Run: st.fill}
 	if !full {
 		return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, long}
 	}

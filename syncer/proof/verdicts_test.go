@@ -52,9 +52,9 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 // TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
 func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 	shared := &Shared{source: &stream.Source{Clock: stream.Clock{WallClock: time.Now}}}
-	v := &verdicts{shared: shared, read: true, last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	v := &verdicts{shared: shared, from: "2000-01-01", last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
 	known := func() int {
-		if err := v.restoreLastDays(t.Context()); err != nil {
+		if err := v.restore(t.Context(), "9999-12-31"); err != nil {
 			t.Fatal(err)
 		}
 		return len(v.last)

@@ -24,7 +24,7 @@ func (k *totalsKind) mirrored() sinks.LiveQuery {
 
 // unasked is true for other locations and days than are asked for, too.
 func (k *totalsKind) unasked(id string) bool {
-	day, location := k.totals.LocationOf(id)
+	day, location := proof.LocationOf(k.stream.Def, id)
 	return k.unclear[proof.DayKey(day, location)] || !slices.ContainsFunc(k.asked, func(sp proof.Span) bool {
 		return sp.Location == location && sp.Covers(day)
 	})
@@ -48,12 +48,12 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 		}
 		wanted := slices.Contains(st.Asked(), sp.Location)
 		answers := map[string]answer{}
-		for i, row := range proof.PlaceRows(r.Rows, st.Def.LinesMayVanish) {
+		for i, row := range proof.PlaceRows(r.Rows) {
 			if !sp.Covers(row.Date) || row.Unplaced {
 				k.unclear[proof.DayKey(row.Date, sp.Location)] = true
 				continue
 			}
-			id := st.LineID(row, sp.Location)
+			id := proof.LineID(st.Def, row, sp.Location)
 			answers[id] = answer{
 				id: id, raw: r.Rows[i], context: st.Def.Columns(sp.Location),
 				optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
@@ -71,7 +71,7 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers, places := map[string]answer{}, make([]proof.Span, len(all))
 	for i, s := range all {
-		day, location := k.totals.LocationOf(s.id)
+		day, location := proof.LocationOf(k.stream.Def, s.id)
 		places[i] = proof.Span{From: day, To: day, Location: location}
 		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(location)}
 	}
