@@ -36,6 +36,7 @@ type dayProof struct {
 	passing     bool
 	differences []sinks.Difference
 	gap         gap
+	same        bool // it differs by as much as at the look before
 	ids         []string
 	sum         uint64 // of the figures of both sides
 	verdictHash uint64 // of a day that differs: hash of what its verdict reports
@@ -167,9 +168,7 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
 	}
-	days, err := mirrored(all)
-	b.broken = err
-	return days
+	return mirrored(all)
 }
 
 // dayQuery selects the orders that the source answers for (see stream.Source.Scope).
@@ -248,9 +247,9 @@ func compare(ctx context.Context, st *Totals, days []dayProof) (found []dayProof
 
 // spansCovering returns the fewest ranges that cover the days.
 func spansCovering(days []dayProof) []Span {
-	places := make([]Span, len(days))
-	for i, p := range days {
-		places[i] = Span{From: p.Day, To: p.Day, Location: p.Location}
+	places := map[string][]types.Date{}
+	for _, p := range days {
+		places[p.Location] = append(places[p.Location], p.Day)
 	}
 	return Covering(places)
 }

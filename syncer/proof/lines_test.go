@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -22,7 +23,7 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%v: %s", c.sp, got)
 		}
 	}
-	all := []Span{{"2026-05-01", "2026-05-01", ""}, {"2026-01-01", "2026-01-01", ""}, {"2026-01-05", "2026-01-05", ""}}
+	all := map[string][]types.Date{"": {"2026-05-01", "2026-01-01", "2026-01-05"}}
 	if got := fmt.Sprint(Covering(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
 		t.Error(got)
 	}

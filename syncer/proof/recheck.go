@@ -90,16 +90,14 @@ func apart(days []dayProof, is func(dayProof) bool) (those, others []dayProof) {
 	return those, others
 }
 
-// healDays fetches the orders of days anew, the newest first. A day whose orders cannot be fetched, or
-// that cannot be compared after that, holds up no other. It returns the days that differ still, and
-// those to compare once more: what they differ in has changed, or another day was healed, whose orders
-// may have been refunded on theirs. The error joins what failed in comparing.
+// healDays fetches the orders of days anew, the oldest first: an order is refunded on its day or a later
+// one. A day whose orders cannot be fetched, or that cannot be compared after that, holds up no other. It
+// returns the days that differ still, and those to compare once more: what they differ in has changed. The
+// error joins what failed in comparing.
 func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
-	healed, failed := false, 0
-	days := slices.Sorted(maps.Keys(byDay))
-	for n := len(days); n > 0; n-- {
-		day, was := days[n-1], byDay[days[n-1]]
-		lot := was
+	failed := 0
+	for n, day := range slices.Sorted(maps.Keys(byDay)) {
+		lot := byDay[day]
 		if failed < maxFailedDays {
 			now, failure := healDay(ctx, st, day, lot)
 			if ctx.Err() != nil {
@@ -108,11 +106,8 @@ func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]d
 			lot, err = now, errors.Join(err, failure)
 		}
 		differ, settled := apart(lot, dayProof.differs)
-		same, other := apart(differ, func(p dayProof) bool {
-			return slices.ContainsFunc(was, func(was dayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
-		})
+		same, other := apart(differ, func(p dayProof) bool { return p.same })
 		left, again = append(left, same...), append(again, other...)
-		healed = healed || len(settled)+len(other) > 0
 		switch {
 		case len(other) > 0 || slices.ContainsFunc(settled, func(p dayProof) bool { return isGood(p.Verdict) }):
 			failed = 0
@@ -123,10 +118,7 @@ func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]d
 		if stored != nil {
 			return left, again, errors.Join(err, stored)
 		}
-		r.healed(st, settled, n-1)
-	}
-	if healed {
-		again, left = append(again, left...), nil
+		r.healed(st, settled, len(byDay)-n-1)
 	}
 	return left, again, err
 }
@@ -193,7 +185,7 @@ func (p dayProof) after(was dayProof) dayProof {
 	if p.first.IsZero() {
 		p.first = was.found
 	}
-	if p.gap.hash == was.gap.hash {
+	if p.same = p.gap.hash == was.gap.hash; p.same {
 		p.gap = was.gap
 	}
 	return p
@@ -240,12 +232,11 @@ func secondLook(ctx context.Context, st *Totals, differed []dayProof) ([]dayProo
 		if !asked {
 			continue
 		}
-		same := p.gap.hash == was.gap.hash
 		p = p.after(was)
 		switch {
 		case p.Verdict == sinks.VerdictProven && healing.days[p.Day].at.After(p.first):
 			p.Verdict, p.differences, p.ids = sinks.VerdictHealed, was.differences, healing.wrong(p.Day, p.first)
-		case p.differs() && !same:
+		case p.differs() && !p.same:
 			p.Verdict, p.Reason = sinks.VerdictUnsettled, "its difference is another each time it is asked"
 		}
 		found = append(found, p)

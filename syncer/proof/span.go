@@ -55,14 +55,9 @@ func ranges(sp Span) (all []Span) {
 	return all
 }
 
-// Covering returns the fewest ranges that cover the days, each no longer than the service
-// answers.
-func Covering(places []Span) []Span {
-	byLocation := map[string][]types.Date{}
-	for _, p := range places {
-		byLocation[p.Location] = append(byLocation[p.Location], p.From)
-	}
-	var spans []Span
+// Covering returns the fewest ranges that cover the days of each location, each no longer than the
+// service answers.
+func Covering(byLocation map[string][]types.Date) (spans []Span) {
 	for _, location := range slices.Sorted(maps.Keys(byLocation)) {
 		days := byLocation[location]
 		slices.Sort(days)

@@ -271,16 +271,11 @@ func (v *verdicts) log(ctx context.Context, concluded []dayProof) {
 }
 
 // shown are differences in words, the first few of them.
-func shown(all []sinks.Difference) []string {
-	const most = 5
-	var texts []string
-	for i, d := range all {
-		if i == most {
-			return append(texts, "…")
-		}
+func shown(all []sinks.Difference) (texts []string) {
+	for _, d := range all {
 		texts = append(texts, d.Figure+": service "+d.Service+", mirror "+d.Mirror)
 	}
-	return texts
+	return text.Few(texts)
 }
 
 // remember notes the last verdicts.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 )
@@ -69,10 +70,10 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 
 // ask asks for the days of the suspects anew.
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	answers, places := map[string]answer{}, make([]proof.Span, len(all))
-	for i, s := range all {
+	answers, places := map[string]answer{}, map[string][]types.Date{}
+	for _, s := range all {
 		day, location := proof.LocationOf(k.stream.Def, s.id)
-		places[i] = proof.Span{From: day, To: day, Location: location}
+		places[location] = append(places[location], day)
 		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(location)}
 	}
 	return answers, k.spans(ctx, proof.Covering(places), keep(answers, all))

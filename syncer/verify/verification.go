@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -51,9 +52,7 @@ type verification struct {
 	tombs     uint64 // tombstones among them
 	expecting uint64 // live rows of the mirror at the start
 	turns     time.Time
-	waiting   int           // suspects that wait until turns
-	since     time.Time     // when the work under way began; zero for none
-	spent     time.Duration // on the work before
+	waiting   int // suspects that wait until turns
 }
 
 // kind is where the rows of the streams of one kind come from.
@@ -117,8 +116,8 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 // been verified when it leaves no suspects.
 func (v *verification) do(ctx context.Context, part func(context.Context) error) error {
 	v.mu.Lock()
-	v.waiting, v.since = 0, time.Now()
-	unjudged := v.result.Unjudged
+	v.waiting = 0
+	began, unjudged := time.Now(), v.result.Unjudged
 	v.mu.Unlock()
 	protected := func() error {
 		return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, func(ctx context.Context) error {
@@ -156,7 +155,7 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 		v.result.Fail(err)
 		v.result.Done = err == nil
 	}
-	v.spent, v.since = v.spent+time.Since(v.since), time.Time{}
+	v.result.Took += status.Seconds(time.Since(began))
 	return err
 }
 
