@@ -23,14 +23,13 @@ type answer struct {
 // storeRecent asks for yesterday and today.
 func (st *Totals) storeRecent(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		err := st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
+		if err := st.shared.readFirstDay(ctx, false); err != nil {
+			return err
+		}
+		return st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
 			_, err := st.askAndStore(ctx, st.Source.Lanes.Reconcile, sp)
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		return st.reopen(ctx)
 	})
 }
 

@@ -204,12 +204,11 @@ func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
 		return p
 	}
-	before, after = service.comparable(before), service.comparable(after)
-	p.differences = differ(service.figures, after)
+	p.differences = differ(service.figures, after, service.ignored)
 	switch {
-	case len(p.differences) == 0, len(differ(service.figures, before)) == 0:
+	case len(p.differences) == 0, len(differ(service.figures, before, service.ignored)) == 0:
 		p.Verdict, p.Reason, p.differences = sinks.VerdictProven, service.aside(), nil
-	case len(differ(before, after)) > 0:
+	case len(differ(before, after, service.ignored)) > 0:
 		p.Verdict, p.Reason, p.differences = sinks.VerdictUnsettled, "orders of the day changed while it was compared", nil
 	case onlyRounding(p.differences, after):
 		p.Verdict, p.Reason = sinks.VerdictExplained, "the service rounds the gross of its lines otherwise: it differs by at most 0.005 for each line that is rounded, and 0.005 for the sum"

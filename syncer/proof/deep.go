@@ -19,19 +19,15 @@ import (
 // yesterday and today go on meanwhile: the questions of a deep run have a lane below
 // theirs, and between two of them the stream's guard is free.
 
-// compared is what a deep run compared. It is stored as the position of its checkpoint: when it
-// is another by now, a deep run is owed.
-type compared struct {
-	Scope  []string `json:"scope,omitempty"`  // of the totals ([Totals.scope])
-	Resync uint64   `json:"resync,omitempty"` // the version of the last full resync of the orders that has come to its end
-}
-
-func (c compared) same(now compared) bool {
-	return slices.Equal(c.Scope, now.Scope) && c.Resync == now.Resync
-}
-
-func comparedNow(st *Totals) compared {
-	return compared{st.scope(), st.shared.Orders.LastResync()}
+// comparedNow is what a deep run compares: the scope of the totals ([Totals.scope]), and the version of
+// the last full resync of the orders that has come to its end. It is stored as the position of its
+// checkpoint: when it is another by now, a deep run is owed.
+func comparedNow(st *Totals) string {
+	text, _ := json.Marshal(struct { // texts and a number
+		Scope  []string `json:"scope,omitempty"`
+		Resync uint64   `json:"resync,omitempty"`
+	}{st.scope(), st.shared.Orders.LastResync()})
+	return string(text)
 }
 
 // deepRuns are the deep runs of a stream: the last one, and the one under way.
@@ -40,7 +36,7 @@ type deepRuns struct {
 
 	mu       sync.Mutex
 	last     time.Time // when the last one began that came to its end
-	compared compared  // by that one
+	compared string    // by that one
 	running  *run      // nil when none is under way
 }
 
@@ -48,10 +44,7 @@ type deepRuns struct {
 func (d *deepRuns) restore(cp sinks.Checkpoint) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last = cp.StartedAt
-	if json.Unmarshal([]byte(cp.Position), &d.compared) != nil {
-		d.compared = compared{} // the next one stores it
-	}
+	d.last, d.compared = cp.StartedAt, cp.Position
 }
 
 // locked calls f with the lock held.
@@ -100,10 +93,9 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 		return err
 	}
 	st.deep.locked(func() { st.deep.last, st.deep.compared = r.began, what })
-	position, _ := json.Marshal(what) // texts and a number
 	return errors.Join(err, st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
 		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
-		Position: string(position), Done: true, StartedAt: r.began.UTC(), UpdatedAt: time.Now().UTC(),
+		Position: what, Done: true, StartedAt: r.began.UTC(), UpdatedAt: time.Now().UTC(),
 	}, nil))
 }
 
@@ -122,7 +114,7 @@ func (st *Totals) deepOwed() bool {
 	var last time.Time
 	anew := false
 	st.deep.locked(func() {
-		last, anew = stream.Later(st.deep.last, cp.StartedAt), st.deep.last.IsZero() || !st.deep.compared.same(what)
+		last, anew = stream.Later(st.deep.last, cp.StartedAt), st.deep.last.IsZero() || st.deep.compared != what
 	})
 	if anew && st.Complete() && !st.shared.Orders.Resyncing() {
 		return true

@@ -48,7 +48,8 @@ type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
 	// ignored are entries that the service added to its maps and that are no amounts, by the names that
-	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with.
+	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with, though orders may
+	// have been sold under such a key (DESIGN R9).
 	ignored map[string]string
 }
 
@@ -108,7 +109,7 @@ func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[
 		}
 	}
 	var items []mapping.DriftItem
-	for _, d := range differ(stated.figures, sum) {
+	for _, d := range differ(stated.figures, sum, nil) {
 		example := fmt.Sprintf(`{"totals":%q,"days":%q}`, d.Service, d.Mirror)
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
@@ -172,19 +173,6 @@ func (r *reported) aside() string {
 		listed = append(listed, name+" is "+value)
 	}
 	return "not compared, being no amount: " + strings.Join(text.Few(listed), ", ")
-}
-
-// comparable are the mirror's figures without those that the service gives no amount
-// for: orders may have been sold under such a key (DESIGN R9).
-func (r *reported) comparable(mirror dayFigures) dayFigures {
-	if len(r.ignored) == 0 {
-		return mirror
-	}
-	rest := maps.Clone(mirror)
-	for name := range r.ignored {
-		delete(rest, name)
-	}
-	return rest
 }
 
 // amount is money as a column holds it.
@@ -284,14 +272,15 @@ const mostFigures = 100
 
 // differ compares the figures of the two sides, to the last digit. It returns those that
 // differ, by name.
-func differ(service, mirror dayFigures) []sinks.Difference {
+func differ(service, mirror dayFigures, ignored map[string]string) []sinks.Difference {
 	var found []sinks.Difference
 	names := dayFigures{} // either side may have none
 	maps.Copy(names, service)
 	maps.Copy(names, mirror)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if line, figure := lineFigure(name); line != "" && figure == sinks.RoundedLines {
-			continue // the service does not report it
+		line, figure := lineFigure(name)
+		if _, ignore := ignored[name]; ignore || line != "" && figure == sinks.RoundedLines {
+			continue // the service does not report it, or no amount
 		}
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
 		a, _ := plainDecimal(d.Service)

@@ -153,7 +153,7 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 	if p := judgeDay(reported{figures: at("2")}, nil, at("1")); p.Verdict != sinks.VerdictUnsettled {
 		t.Errorf("a day's first orders: %+v", p)
 	}
-	gap := func(service, mirror string) uint64 { return gapHash(differ(at(service), at(mirror))) }
+	gap := func(service, mirror string) uint64 { return gapHash(differ(at(service), at(mirror), nil)) }
 	if gap("12", "10") != gap("15.0", "13") || gap("12", "10") == gap("12", "11") {
 		t.Error("gaps")
 	}

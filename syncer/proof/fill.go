@@ -23,8 +23,6 @@ type backfill struct {
 	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position // that of stored
-	// settled: the end of the backfill has been compared with the first order.
-	settled bool
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -55,7 +53,7 @@ func (b *backfill) now() (sinks.Checkpoint, position) {
 func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored, b.at, b.settled = cp, at, false
+	b.stored, b.at = cp, at
 }
 
 // progress is how far back the totals have been asked for; how far they go is known once the first
@@ -120,10 +118,13 @@ func (st *Totals) Complete() bool {
 	return (cp.Done || at.Until != "") && slices.Equal(at.Scope, st.scope())
 }
 
-// filled reports whether neither a backfill nor a full resync is under way.
+// filled reports whether neither a backfill nor a full resync is under way. A backfill that ended at a
+// year without a sale goes on once the orders' backfill has shown that there are older ones.
 func (st *Totals) filled() bool {
 	cp, at := st.back.now()
-	return cp.Done && slices.Equal(at.Scope, st.scope())
+	first := st.shared.knownFirst()
+	older := first != "" && at.To >= max(first, FirstDay) && st.shared.Orders.Filled()
+	return cp.Done && slices.Equal(at.Scope, st.scope()) && !older
 }
 
 // askAllAgain begins a full resync, unless the backfill is under way. The caller holds Filler.
@@ -311,29 +312,6 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	in.ReleaseRest(began)
 	st.NoteWholeWalk(began)
 	return storeUnlessEmpty(ctx, st.Writer, in)
-}
-
-// reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
-// has shown that there are older ones. It asks once for each end.
-func (st *Totals) reopen(ctx context.Context) error {
-	b := &st.back
-	b.mu.Lock()
-	ended := b.stored.Done && !b.settled
-	b.mu.Unlock()
-	if !ended {
-		return nil
-	}
-	first, known, err := st.shared.firstSale(ctx)
-	if err != nil || !known {
-		return err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.settled = true
-	if b.at.To >= max(first, FirstDay) {
-		b.stored.Done = false
-	}
-	return nil
 }
 
 // firstSale is the day of the first mirrored order, known once the orders' backfill has ended.

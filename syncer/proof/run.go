@@ -117,7 +117,7 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 		if !many { // no question of a long walk comes between
 			ask, hold = b.ask, st.Guard.Run
 		}
-		err := hold(ctx, func(ctx context.Context) error {
+		return hold(ctx, func(ctx context.Context) error {
 			return st.each(spans, func(sp Span) error {
 				found, err := ask(ctx, sp)
 				differ, settled := apart(found, func(p dayProof) bool { return p.differs() || many && p.Verdict == sinks.VerdictUnsettled })
@@ -132,10 +132,6 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 				return errors.Join(err, unsettled, stored)
 			})
 		})
-		if err != nil {
-			return err
-		}
-		return st.reopen(ctx)
 	})
 	return again, err
 }

@@ -3,7 +3,6 @@ package proof
 import (
 	"maps"
 	"slices"
-
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
