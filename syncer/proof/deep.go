@@ -103,8 +103,9 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, errIncomparable) }
 
 // deepOwed reports whether a deep run is to come before its turn: that of the last one was cut short, or
-// passed while the daemon was stopped (sources that begin together make up for it one after the other); or what it compared is another by now: the mirror is new, other
-// locations are asked for, or a full resync of the orders has come to its end.
+// passed while the daemon was stopped; or what it compared is another by now: the mirror is new, other
+// locations are asked for, or a full resync of the orders has come to its end. Sources that begin together
+// make up for what they have missed one after the other.
 func (st *Totals) deepOwed() bool {
 	if st.shared.notComparable() != nil {
 		return false
