@@ -258,7 +258,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 		time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
 		w.until("a suspect", 5*time.Minute, func() bool {
 			p := w.stream(registry.Daily).Progress
-			return p != nil && p.Suspects > 0
+			return p != nil && p.Suspects > 0 && p.Pages == 3 // overall, and of two locations
 		})
 		// The day is asked for again, overall and of its location.
 		p := w.stream(registry.Daily).Progress

@@ -224,17 +224,23 @@ func asksForOneDay(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/sales/daily") && q.Get("from") == q.Get("to")
 }
 
-// TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom.
-func TestADayThatIsRefusedForEverRepeatsDeepRunsEverMoreSeldom(t *testing.T) {
+// TestADayThatCannotBeLookedAtAgainIsLeftToTheNextNight, and repeats no deep run before.
+func TestADayThatCannotBeLookedAtAgainIsLeftToTheNextNight(t *testing.T) {
 	inRefusingWorld(t, sandbox.Options{Seed: 45, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world, refuse *refusing) {
 		business := w.proven()
-		w.tipped(business, daysAgo(3), "900.00", false)
+		day := daysAgo(3)
+		w.tipped(business, day, "900.00", false)
 		refuse.set(asksForOneDay)
 		w.deep()
 		before := len(w.box.Requests())
 		time.Sleep(20 * time.Hour)
-		if n := left(w.box.Requests()[before:], "/sales/daily"); n < 3*2 || n > 3*10 { // overall, and of two locations
+		if n := left(w.box.Requests()[before:], "/sales/daily"); n > 0 {
 			t.Errorf("%d questions of deep runs in 20 hours", n)
+		}
+		refuse.set(func(*http.Request) bool { return false })
+		w.deep()
+		if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictHealed {
+			t.Errorf("%+v", v)
 		}
 	})
 }

@@ -160,26 +160,25 @@ func TestADayIsFetchedOnceForBothStreams(t *testing.T) {
 	})
 }
 
-// TestWhatMovesRepeatsADeepRunOnce, and not at all what the turns of yesterday and today ask for.
-func TestWhatMovesRepeatsADeepRunOnce(t *testing.T) {
-	for ago, want := range map[int]int{0: 1, 5: 2} {
-		inWorld(t, sandbox.Options{Seed: 47, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
-			business := w.proven()
-			next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
-			time.Sleep(time.Until(next) - time.Minute)
-			before, day := len(w.box.Requests()), daysAgo(ago)
-			if len(w.liveOrders(business, day)) == 0 {
-				day = daysAgo(1)
-			}
-			for n := range 3 * 60 {
-				w.tipped(business, day, fmt.Sprintf("%d.00", 1000+n), true)
-				time.Sleep(time.Minute)
-			}
-			if n := left(w.box.Requests()[before:], "/sales/daily"); n != 3*want { // overall, and of two locations
-				t.Errorf("%d days ago: %d questions, want those of %d deep runs", ago, n, want)
-			}
-		})
-	}
+// TestWhatMovesIsLeftToTheNextNight, and repeats no deep run before.
+func TestWhatMovesIsLeftToTheNextNight(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 47, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
+		business := w.proven()
+		next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
+		time.Sleep(time.Until(next) - time.Minute)
+		before, day := len(w.box.Requests()), daysAgo(5)
+		for n := range 3 * 60 {
+			w.tipped(business, day, fmt.Sprintf("%d.00", 1000+n), true)
+			time.Sleep(time.Minute)
+		}
+		if n := left(w.box.Requests()[before:], "/sales/daily"); n != 3 { // overall, and of two locations
+			t.Errorf("%d questions, want those of one deep run", n)
+		}
+		w.deep()
+		if v := w.verdicts()["daily "+day]; v.Verdict != sinks.VerdictDrift {
+			t.Errorf("when it moves no more: %+v", v)
+		}
+	})
 }
 
 // TestADayThatDiffersOwesOneFullResync, though what it differs in is another each night.

@@ -184,23 +184,6 @@ func TestADeepRunThatComparedNothingIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// TestADayLeftUnsettledByAProcessBeforeIsAskedSoon: it ended between its two looks.
-func TestADayLeftUnsettledByAProcessBeforeIsAskedSoon(t *testing.T) {
-	for left, want := range map[string]bool{sinks.VerdictUnsettled: true, sinks.VerdictProven: false} {
-		inWorld(t, sandbox.Options{Seed: 39, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world) {
-			w.run()
-			w.compared()
-			w.halt()
-			w.say(sinks.Verdict{Day: daysAgo(5), Subject: sinks.SubjectDaily, Verdict: left})
-			before := len(w.box.Requests())
-			w.turned()
-			if got := deepAsked(w.box.Requests()[before:]); got != want {
-				t.Errorf("left %s: a deep run %v, want %v", left, got, want)
-			}
-		})
-	}
-}
-
 // TestADeepRunWaitsForASecondLookUnderWay: its next turn is a day away.
 func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 9}, func(t *testing.T, w *world) {

@@ -65,28 +65,3 @@ func TestARefundInQuarantineIsNotExplained(t *testing.T) {
 		}
 	})
 }
-
-// A deep run that is owed since a full resync has ended does not wait for the repeat of one that was refused.
-func TestADeepRunAfterAResyncWaitsForNoRepeat(t *testing.T) {
-	inRefusingWorld(t, sandbox.Options{Seed: 45, Orders: 300, Days: 10, Record: true}, func(t *testing.T, w *world, refuse *refusing) {
-		business := w.proven()
-		w.tipped(business, daysAgo(3), "900.00", false)
-		refuse.set(asksForOneDay)
-		w.deep()
-		time.Sleep(9 * time.Hour)
-		if err := w.syncer.served()[0].days.Orders.Owe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		w.until("resync", 2*time.Hour, func() bool { return w.resyncs() == 1 })
-		end, before := time.Now(), len(w.box.Requests())
-		for range 24 * 6 {
-			if left(w.box.Requests()[before:], "/sales/daily") > 0 {
-				break
-			}
-			time.Sleep(10 * time.Minute)
-		}
-		if d := time.Since(end); d > time.Hour {
-			t.Errorf("the deep run follows after %s", d)
-		}
-	})
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
-	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -23,35 +22,33 @@ type answer struct {
 // storeRecent asks for yesterday and today.
 func (st *Totals) storeRecent(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		return st.askRecent(ctx, func(ctx context.Context, sp Span) error {
+		if err := st.shared.readFirstDay(ctx, false); err != nil {
+			return err
+		}
+		return st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
 			_, err := st.askAndStore(ctx, st.Source.Lanes.Reconcile, sp)
 			return err
 		})
 	})
 }
 
-// askRecent has ask ask for yesterday and today, and checks whether the backfill is at its end.
-func (st *Totals) askRecent(ctx context.Context, ask func(context.Context, Span) error) error {
-	if err := st.askDaysBack(ctx, ask, 1, st.Asked()); err != nil {
-		return err
+// lastDays are the last days up to today, of some locations.
+func (st *Totals) lastDays(n int, locations []string) (spans []Span) {
+	today := st.shared.today()
+	for _, l := range locations {
+		spans = append(spans, Span{addDays(today, 1-n), today, l})
 	}
-	return st.reopen(ctx)
+	return spans
 }
 
-// askDaysBack has ask ask for the days from n before today to today. A location that is
-// refused holds up no other.
-func (st *Totals) askDaysBack(ctx context.Context, ask func(context.Context, Span) error, n int, locations []string) error {
-	today := st.shared.today()
-	from, err := schedule.AddDays(today, -n)
-	if err != nil {
-		return err
-	}
+// each has ask ask for spans. A location that is refused holds up no other.
+func (st *Totals) each(spans []Span, ask func(Span) error) error {
 	var refused error
-	for _, l := range locations {
-		err := ask(ctx, Span{From: from, To: today, Location: l})
+	for _, sp := range spans {
+		err := ask(sp)
 		switch {
-		case err == nil, st.closed(l, err):
-		case refuses(l, err):
+		case err == nil, st.closed(sp.Location, err):
+		case refuses(sp.Location, err):
 			refused = errors.Join(refused, err)
 		default:
 			return err
@@ -80,16 +77,16 @@ func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (a
 	if err != nil {
 		return r, err
 	}
-	return r, st.storeUnlessEmpty(ctx, in)
+	return r, storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // storeUnlessEmpty stores what an intake holds, if it holds anything.
-func (st *Totals) storeUnlessEmpty(ctx context.Context, in *write.Intake) error {
+func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) error {
 	if in.Empty() {
 		in.CountPage()
 		return nil
 	}
-	return st.Writer.Store(ctx, in)
+	return w.Store(ctx, in)
 }
 
 // askTotals asks for a span and reads the days that have changed.
@@ -100,7 +97,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)
-	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
+	r.days = PlaceRows(r.Rows)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1

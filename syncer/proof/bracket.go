@@ -36,6 +36,7 @@ type dayProof struct {
 	passing     bool
 	differences []sinks.Difference
 	gap         gap
+	same        bool // it differs by as much as at the look before
 	ids         []string
 	sum         uint64 // of the figures of both sides
 	verdictHash uint64 // of a day that differs: hash of what its verdict reports
@@ -63,16 +64,15 @@ func (p dayProof) differs() bool { return p.Verdict == "" }
 // the one before the next.
 type bracket struct {
 	totals *Totals
-	found  []dayProof
-	deep   bool // it asks for many days, behind the turns
-	// broken is why nothing can be compared any more. There are no verdicts while there is nothing to
+	many   bool // it asks for many days, behind the turns
+	// broken is why nothing can be compared. There are no verdicts while there is nothing to
 	// compare with yet (errIncomparable).
 	broken error
 }
 
 // newBracket begins with a walk.
-func (st *Totals) newBracket(ctx context.Context, deep bool) *bracket {
-	b := &bracket{totals: st, deep: deep, broken: st.shared.notComparable()}
+func newBracket(ctx context.Context, st *Totals, many bool) *bracket {
+	b := &bracket{totals: st, many: many, broken: st.shared.notComparable()}
 	b.walk(ctx)
 	return b
 }
@@ -93,15 +93,6 @@ func (d *Shared) notComparable() error {
 	return nil
 }
 
-// await waits until the limits have room for a deep question: where they are small that
-// takes long, and the stream's guard is free meanwhile.
-func (b *bracket) await(ctx context.Context) error {
-	if !b.deep {
-		return nil
-	}
-	return b.totals.Source.Lanes.AwaitDeep(ctx)
-}
-
 // walk brings the orders up to date.
 func (b *bracket) walk(ctx context.Context) {
 	if b.broken != nil {
@@ -112,36 +103,54 @@ func (b *bracket) walk(ctx context.Context) {
 	}
 }
 
-// ask asks for a span, stores what it brings and compares it. The caller holds the
-// stream's guard. The error is about the question, or the sink's; the days are
-// unproven then.
-func (b *bracket) ask(ctx context.Context, sp Span) error {
+// question asks for a span, stores what it brings and compares it. Where the limits are small, one of
+// many waits long for its turn, and the stream's guard is free meanwhile. The error is about the question,
+// or the sink's; the days are unproven then.
+func (b *bracket) question(ctx context.Context, sp Span) (found []dayProof, err error) {
+	if b.broken != nil { // by the question before
+		b.broken = b.totals.shared.notComparable()
+		b.walk(ctx)
+	}
+	if b.many {
+		if err := b.totals.Source.Lanes.AwaitDeep(ctx); err != nil {
+			return nil, err
+		}
+	}
+	err = b.totals.Guard.Run(ctx, func(ctx context.Context) (err error) {
+		found, err = b.ask(ctx, sp)
+		return err
+	})
+	return found, err
+}
+
+// ask does so once the stream's guard is held.
+func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 	st := b.totals
 	if st.NotAskedFor(sp.Location) {
-		return nil
+		return nil, nil
 	}
 	lane := st.Source.Lanes.Reconcile
-	if b.deep {
+	if b.many {
 		lane = st.Source.Lanes.Deep
 	}
 	before := b.compute(ctx, sp)
 	r, err := st.askAndStore(ctx, lane, sp)
 	if err != nil {
-		b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()})
-		return err
+		return b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()}), err
 	}
 	b.walk(ctx)
 	after := b.compute(ctx, sp)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
+	var found []dayProof
 	if b.broken == nil {
-		b.broken = b.judge(ctx, sp, r, before, after)
+		found, b.broken = b.judge(ctx, sp, r, before, after)
 	}
 	if b.broken != nil {
-		b.unproven(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
+		found = b.unproven(sp, dayProof{Reason: b.broken.Error(), passing: true, at: r.Date})
 	}
-	return nil
+	return found, nil
 }
 
 // compute adds up the mirrored orders of a span.
@@ -159,9 +168,7 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
 	}
-	days, err := mirrored(all)
-	b.broken = err
-	return days
+	return mirrored(all)
 }
 
 // dayQuery selects the orders that the source answers for (see stream.Source.Scope).
@@ -176,7 +183,7 @@ func (d *Shared) dayQuery(sp Span) sinks.DayQuery {
 }
 
 // judge compares each day of a span.
-func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after map[types.Date]dayFigures) error {
+func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after map[types.Date]dayFigures) ([]dayProof, error) {
 	service := readReport(sp, r, b.totals.Def.LinesMayVanish)
 	var found []dayProof
 	for _, day := range sp.Days() {
@@ -188,14 +195,7 @@ func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after ma
 		}
 		found = append(found, p)
 	}
-	if err := b.explainRefunds(ctx, sp, found); err != nil {
-		return err
-	}
-	if err := b.reportTotals(ctx, sp, r, service); err != nil {
-		return err
-	}
-	b.found = append(b.found, found...)
-	return nil
+	return found, errors.Join(b.explainRefunds(ctx, sp, found), b.reportTotals(ctx, sp, r, service))
 }
 
 // judgeDay compares what the service reports with the mirror before and after.
@@ -204,12 +204,11 @@ func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 		p.Verdict, p.Reason = sinks.VerdictUnproven, service.bad
 		return p
 	}
-	before, after = service.comparable(before), service.comparable(after)
-	p.differences = differ(service.figures, after)
+	p.differences = differ(service.figures, after, service.ignored)
 	switch {
-	case len(p.differences) == 0, len(differ(service.figures, before)) == 0:
+	case len(p.differences) == 0, len(differ(service.figures, before, service.ignored)) == 0:
 		p.Verdict, p.Reason, p.differences = sinks.VerdictProven, service.aside(), nil
-	case len(differ(before, after)) > 0:
+	case len(differ(before, after, service.ignored)) > 0:
 		p.Verdict, p.Reason, p.differences = sinks.VerdictUnsettled, "orders of the day changed while it was compared", nil
 	case onlyRounding(p.differences, after):
 		p.Verdict, p.Reason = sinks.VerdictExplained, "the service rounds the gross of its lines otherwise: it differs by at most 0.005 for each line that is rounded, and 0.005 for the sum"
@@ -218,52 +217,38 @@ func judgeDay(service reported, before, after dayFigures) (p dayProof) {
 	return p
 }
 
-// unproven notes that every day of a span is unproven, for one reason.
-func (b *bracket) unproven(sp Span, p dayProof) {
+// unproven are the days of a span, none of which could be compared, for one reason.
+func (b *bracket) unproven(sp Span, p dayProof) (found []dayProof) {
 	if errors.Is(b.broken, errIncomparable) {
-		return
+		return nil
 	}
 	for _, day := range sp.Days() {
 		p.Day, p.Location, p.Verdict, p.requests = day, sp.Location, sinks.VerdictUnproven, 1
-		b.found = append(b.found, p)
+		found = append(found, p)
 	}
+	return found
 }
 
-// doubtful are the days to look at once more: those that differ, and what was changed of days
-// that the turns do not ask for.
-func (b *bracket) doubtful() []dayProof {
-	var all []dayProof
-	for _, p := range b.found {
-		if p.differs() || p.Verdict == sinks.VerdictUnsettled && !b.totals.shared.isRecent(p.Day) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// compare brackets some spans, and leaves the stream's guard free between two of them. It fails
-// when there is nothing to compare with.
-func (st *Totals) compare(ctx context.Context, spans []Span, deep bool) ([]dayProof, error) {
+// compare brackets some days once more. It fails when there is nothing to compare with.
+func compare(ctx context.Context, st *Totals, days []dayProof) (found []dayProof, err error) {
 	if err := st.shared.notComparable(); err != nil {
 		return nil, err
 	}
-	b := st.newBracket(ctx, deep)
-	for _, sp := range spans {
-		if err := b.await(ctx); err != nil {
-			return b.found, err
-		}
-		if err := st.Guard.Run(ctx, func(ctx context.Context) error { return b.ask(ctx, sp) }); err != nil {
-			return b.found, err
+	b := newBracket(ctx, st, false)
+	for _, sp := range spansCovering(days) {
+		now, err := b.question(ctx, sp)
+		if found = append(found, now...); err != nil {
+			return found, err
 		}
 	}
-	return b.found, nil
+	return found, nil
 }
 
 // spansCovering returns the fewest ranges that cover the days.
 func spansCovering(days []dayProof) []Span {
-	places := make([]Span, len(days))
-	for i, p := range days {
-		places[i] = Span{From: p.Day, To: p.Day, Location: p.Location}
+	places := map[string][]types.Date{}
+	for _, p := range days {
+		places[p.Location] = append(places[p.Location], p.Day)
 	}
 	return Covering(places)
 }

@@ -6,21 +6,21 @@
 //
 // Where what happens:
 //
-//   - ask: [Totals] asks for days and stores them (ask.go, lines.go; fill.go and again.go for all of
+//   - ask: [Totals] asks for days and stores them (ask.go, lines.go; fill.go for all of
 //     them). backfill and dayHashes are what it remembers of them.
 //   - compare: a bracket compares days with the mirrored orders (bracket.go, figures.go, explain.go).
-//   - heal: a recheck looks at days that differ once more and heals them (recheck.go, heal.go).
-//     Each source has its healings.
+//   - heal: days that differ are looked at once more and healed (recheck.go, heal.go). Each source
+//     has its healings.
 //   - what was found: each stream has its verdicts (verdicts.go).
 //   - what is proven: [Shared], which the streams of a source have in common (proven.go).
-//   - when: the turns of a daemon (turns.go, deep.go with deepRuns), and a [Pass] of larder
-//     reconcile (pass.go, report.go).
+//   - which days: a run does all of that for some days (run.go): in the turns of a daemon (deep.go with
+//     deepRuns), and in a [Pass] of larder reconcile (pass.go, report.go).
 //
 // # States
 //
 // The backfill goes back in steps of 92 days to the first sale. Yesterday and today
-// are asked for at every turn, all days again in full resyncs, and the last 92 days,
-// of each location too, in deep runs. A key that does not see all locations asks by
+// are asked for at every turn, and the last 92 days, of each location too, in deep runs. A full
+// resync is the backfill made once more, of each location too. A key that does not see all locations asks by
 // location, one that does for all of them together. Other locations than before begin the
 // backfill anew, and owe a deep run.
 //
@@ -46,8 +46,7 @@
 //
 // # When something fails
 //
-// The backfill goes on from the step that was not durable; a full resync of the totals is made
-// anew. A day that could not be asked for is unproven, and the earlier verdict is kept. A day
+// A backfill or full resync goes on from the step that was not durable. A day that could not be asked for is unproven, and the earlier verdict is kept. A day
 // whose orders cannot be fetched holds up no other: it owes a full resync, and a later turn tries
-// again. A deep run that was cut short is repeated before its turn.
+// again. A deep run that could not ask for all its days is repeated before its turn.
 package proof

@@ -2,17 +2,20 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
@@ -45,7 +48,8 @@ type reported struct {
 	figures dayFigures
 	bad     string // why it cannot be compared
 	// ignored are entries that the service added to its maps and that are no amounts, by the names that
-	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with.
+	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with, though orders may
+	// have been sold under such a key (DESIGN R9).
 	ignored map[string]string
 }
 
@@ -105,7 +109,7 @@ func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[
 		}
 	}
 	var items []mapping.DriftItem
-	for _, d := range differ(stated.figures, sum) {
+	for _, d := range differ(stated.figures, sum, nil) {
 		example := fmt.Sprintf(`{"totals":%q,"days":%q}`, d.Service, d.Mirror)
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
@@ -161,47 +165,24 @@ func (r *reported) readMap(m openMap, value jsontext.Value) string {
 
 // aside lists the figures of the service that were not compared; empty for none.
 func (r *reported) aside() string {
-	const most = 5
 	if len(r.ignored) == 0 {
 		return ""
 	}
 	var listed []string
-	for _, name := range slices.Sorted(maps.Keys(r.ignored)) {
-		listed = append(listed, name+" is "+r.ignored[name])
+	for name, value := range r.ignored {
+		listed = append(listed, name+" is "+value)
 	}
-	if n := len(listed) - most; n > 0 {
-		listed = append(listed[:most], fmt.Sprintf("and %d more", n))
-	}
-	return "not compared, being no amount: " + strings.Join(listed, ", ")
+	return "not compared, being no amount: " + strings.Join(text.Few(listed), ", ")
 }
 
-// comparable are the mirror's figures without those that the service gives no amount
-// for: orders may have been sold under such a key (DESIGN R9).
-func (r *reported) comparable(mirror dayFigures) dayFigures {
-	if len(r.ignored) == 0 {
-		return mirror
-	}
-	rest := maps.Clone(mirror)
-	for name := range r.ignored {
-		delete(rest, name)
-	}
-	return rest
-}
-
-// amountDigits is how many digits before the point a column of money holds.
-const amountDigits = 16
+// amount is money as a column holds it.
+var amount = regexp.MustCompile(`^-?0*[0-9]{1,16}(\.[0-9]{1,2})?$`)
 
 // isAmount reports whether a value is money as the column of the map holds it (api.md,
 // "Conventions"); what is none is in no column, so the mirror has no such figure.
 func isAmount(value jsontext.Value) bool {
 	var text string
-	if mapping.Unmarshal(value, &text) != nil {
-		return false
-	}
-	plain, ok := plainDecimal(text)
-	whole, _, _ := strings.Cut(strings.TrimPrefix(plain, "-"), ".")
-	_, decimals, _ := strings.Cut(text, ".")
-	return ok && len(whole) <= amountDigits && len(decimals) <= 2
+	return mapping.Unmarshal(value, &text) == nil && amount.MatchString(text)
 }
 
 // readLine adds the figures of a row of /sales/products.
@@ -254,38 +235,28 @@ func (f dayFigures) take(name string, value jsontext.Value) string {
 }
 
 func shortJSON(value []byte) string {
-	const most = 100
 	if value == nil {
 		return "missing"
 	}
-	if len(value) > most {
-		return strings.ToValidUTF8(string(value[:most]), "") + "…"
-	}
-	return string(value)
+	return text.Short(string(value), 100)
 }
 
 // plainDecimal is the shortest text of an exact decimal ("-12.5", "0"), false for
 // anything that is none: exponents, signs alone, spaces.
 func plainDecimal(text string) (string, bool) {
-	whole, negative := strings.CutPrefix(text, "-")
-	whole, fraction, pointed := strings.Cut(whole, ".")
+	unsigned, negative := strings.CutPrefix(text, "-")
+	whole, fraction, pointed := strings.Cut(unsigned, ".")
 	if whole == "" || pointed && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
 		return "", false
 	}
-	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
-	switch {
-	case whole == "" && fraction == "":
-		return "0", true
-	case whole == "":
-		whole = "0"
+	plain := cmp.Or(strings.TrimLeft(whole, "0"), "0")
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		plain += "." + fraction
 	}
-	if fraction != "" {
-		whole += "." + fraction
+	if negative && plain != "0" {
+		plain = "-" + plain
 	}
-	if negative {
-		whole = "-" + whole
-	}
-	return whole, true
+	return plain, true
 }
 
 // figureOr is a figure's text for a person; what is not there is zero.
@@ -301,14 +272,15 @@ const mostFigures = 100
 
 // differ compares the figures of the two sides, to the last digit. It returns those that
 // differ, by name.
-func differ(service, mirror dayFigures) []sinks.Difference {
+func differ(service, mirror dayFigures, ignored map[string]string) []sinks.Difference {
 	var found []sinks.Difference
 	names := dayFigures{} // either side may have none
 	maps.Copy(names, service)
 	maps.Copy(names, mirror)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if line, figure := lineFigure(name); line != "" && figure == sinks.RoundedLines {
-			continue // the service does not report it
+		line, figure := lineFigure(name)
+		if _, ignore := ignored[name]; ignore || line != "" && figure == sinks.RoundedLines {
+			continue // the service does not report it, or no amount
 		}
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
 		a, _ := plainDecimal(d.Service)
@@ -350,7 +322,7 @@ func ratOf(text string) *big.Rat {
 }
 
 // mirrored arranges what the sink has computed by day.
-func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
+func mirrored(all []sinks.DayFigures) map[types.Date]dayFigures {
 	days := map[types.Date]dayFigures{}
 	for _, d := range all {
 		day := days[types.Date(d.Day)]
@@ -359,16 +331,13 @@ func mirrored(all []sinks.DayFigures) (map[types.Date]dayFigures, error) {
 			days[types.Date(d.Day)] = day
 		}
 		for name, value := range d.Figures {
-			if _, ok := plainDecimal(value); !ok {
-				return nil, fmt.Errorf("the warehouse computed %s of %s as %q, which is no number", name, d.Day, value)
-			}
 			if d.Line != "" {
 				name = d.Line + ": " + name
 			}
 			day[name] = value
 		}
 	}
-	return days, nil
+	return days
 }
 
 // sumOf hashes what the service reports of a day, what is not compared of it included.

@@ -16,14 +16,14 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// backfill is how far the walk from today back to the first sale has come.
+// backfill is how far the walk from today back to the first sale has come. The service's totals of
+// days long past can change: a product that is deleted for good takes the product_id of its sold lines
+// along, and an old order can be cancelled. A full resync is the same walk once more.
 type backfill struct {
 	mu     sync.Mutex
 	stored sinks.Checkpoint
-	at     position // that of stored
-	// settled: the end of the backfill has been compared with the first order.
-	settled bool
-	again   uint64 // questions of full resyncs
+	at     position  // that of stored
+	began  time.Time // by our clock; zero when another process began it
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -34,6 +34,9 @@ func (b *backfill) restore(cp sinks.Checkpoint) error {
 		return nil
 	}
 	err := json.Unmarshal([]byte(cp.Position), &at)
+	if _, invalid := schedule.AddDays(at.To, 0); err == nil {
+		err = invalid
+	}
 	if err != nil {
 		at = position{}
 	}
@@ -51,30 +54,7 @@ func (b *backfill) now() (sinks.Checkpoint, position) {
 func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stored, b.at, b.settled = cp, at, false
-}
-
-// asked is how many questions the long walks have asked.
-func (b *backfill) asked() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.stored.Pages + b.again
-}
-
-// noteQuestion counts a question of a full resync.
-func (b *backfill) noteQuestion() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.again++
-}
-
-// restarted returns the checkpoint to store after a full resync, which asked for all days again from
-// began on.
-func (b *backfill) restarted(began, now time.Time) sinks.Checkpoint {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stored.StartedAt, b.stored.UpdatedAt = began, now
-	return b.stored
+	b.stored, b.at = cp, at
 }
 
 // progress is how far back the totals have been asked for; how far they go is known once the first
@@ -99,14 +79,26 @@ type position struct {
 	Requests uint64 `json:"requests,omitempty"`
 	// Scope is what was asked for ([Totals.scope]).
 	Scope []string `json:"scope,omitempty"`
+	// Until is how far back a full resync goes at least; empty for the first walk.
+	Until types.Date `json:"until,omitempty"`
 }
 
 // count takes in a day, or a line of one, of a span.
 func (p *position) count(sp Span, r DayRow) {
-	p.Orders += r.Orders
+	if p.Until == "" {
+		p.Orders += r.Orders
+	}
 	if r.Orders > 0 && sp.Covers(r.Date) && (p.First == "" || r.Date < p.First) {
 		p.First = r.Date
 	}
+}
+
+// reached is the day before the first that was asked for.
+func (p position) reached() types.Date {
+	if p.Until == "" {
+		return p.To
+	}
+	return min(p.To, p.Until)
 }
 
 // emptySteps in a row end the backfill: a year without a sale lies before the first one.
@@ -115,16 +107,56 @@ const emptySteps = 4
 // counted reports whether Orders are all there are, as far as one can see: the backfill has
 // passed a step without a sale. Older sales beyond it leave the number open again until the
 // next one.
-func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
+func (p position) counted() bool { return p.Until != "" || p.Orders > 0 && p.Empty > 0 }
 
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
+
+// Complete reports whether all days were asked for once, of what the totals are asked for now. Other
+// locations than those that were asked for begin the backfill anew.
+func (st *Totals) Complete() bool {
+	cp, at := st.back.now()
+	return (cp.Done || at.Until != "") && slices.Equal(at.Scope, st.scope())
+}
+
+// filled reports whether neither a backfill nor a full resync is under way. A backfill that ended at a
+// year without a sale goes on once the orders' backfill has shown that there are older ones.
+func (st *Totals) filled() bool {
+	cp, at := st.back.now()
+	first := st.shared.knownFirst()
+	older := first != "" && at.To >= max(first, FirstDay) && st.shared.Orders.Filled()
+	return cp.Done && slices.Equal(at.Scope, st.scope()) && !older
+}
+
+// askAllAgain begins a full resync, unless the backfill is under way. The caller holds Filler.
+func (st *Totals) askAllAgain() {
+	if _, at := st.back.now(); st.Complete() {
+		at.Until = at.reached()
+		st.beginFill(at)
+	}
+}
+
+// beginFill goes back from today once more, and writes every day anew.
+func (st *Totals) beginFill(at position) {
+	st.written.forgetAll()
+	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
+	st.back.set(sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()}, at)
+	st.back.mu.Lock()
+	st.back.began = time.Now()
+	st.back.mu.Unlock()
+}
+
+// againDue reports whether the turn of a full resync has come since all days were asked for.
+func (st *Totals) againDue() bool {
+	cp, _ := st.back.now()
+	return cp.Done && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
+}
 
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
 // was not durable. Only so many run at once in a process; the daily totals, of a few rows and
 // ahead of the rest, wait for none. The caller holds Filler.
 func (st *Totals) fill(ctx context.Context) error {
-	if st.Complete() {
+	if st.filled() {
 		return nil
 	}
 	if st.Def.Name != registry.Daily {
@@ -135,7 +167,7 @@ func (st *Totals) fill(ctx context.Context) error {
 		defer release()
 	}
 	return st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
-		for !st.Complete() {
+		for !st.filled() {
 			if err := st.fillStep(ctx); err != nil {
 				return err
 			}
@@ -147,20 +179,23 @@ func (st *Totals) fill(ctx context.Context) error {
 // fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
-	cp, pos := st.back.now()
-	if scope := st.scope(); pos.To == "" || !slices.Equal(pos.Scope, scope) {
-		if err := st.beginFill(ctx, scope); err != nil {
-			return err
+	if _, at := st.back.now(); at.To == "" || !slices.Equal(at.Scope, st.scope()) {
+		scope := st.scope()
+		if !slices.Contains(scope, "") {
+			if err := st.Guard.Run(ctx, st.removeTotalsOfAll); err != nil {
+				return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
+			}
 		}
-		cp = sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: time.Now()}
-		pos = position{To: st.shared.today(), Scope: scope}
+		st.beginFill(position{Scope: scope})
 	}
-	from, err := schedule.AddDays(pos.To, 1-MaxRange)
-	if err != nil {
-		return err
-	}
+	cp, pos := st.back.now()
+	from := addDays(pos.To, 1-MaxRange)
 	pos.Empty++
-	for _, l := range st.Asked() {
+	locations := st.Asked()
+	if pos.Until != "" { // what deep runs have asked for, too
+		locations = st.deepLocations()
+	}
+	for _, l := range locations {
 		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
 		err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
 		if err != nil && !st.closed(l, err) {
@@ -170,21 +205,6 @@ func (st *Totals) fillStep(ctx context.Context) error {
 	return st.endStep(ctx, cp, pos, from)
 }
 
-// beginFill prepares a backfill that begins anew: every day is written again, and the rows of
-// all locations together are removed where they are not asked for.
-func (st *Totals) beginFill(ctx context.Context, scope []string) error {
-	return st.Guard.Run(ctx, func(ctx context.Context) error {
-		st.written.forgetAll()
-		if slices.Contains(scope, "") {
-			return nil
-		}
-		if err := st.removeTotalsOfAll(ctx); err != nil {
-			return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
-		}
-		return nil
-	})
-}
-
 // removeChunk is how many rows are read and removed at a time.
 const removeChunk = 1000
 
@@ -192,7 +212,7 @@ const removeChunk = 1000
 // row that another source of the restaurant writes meanwhile stays: a tombstone's version is
 // just above that of the row that was read. The caller holds Guard.
 func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
-	ofAll := func(id string) bool { _, location := st.LocationOf(id); return location == "" }
+	ofAll := func(id string) bool { _, location := LocationOf(st.Def, id); return location == "" }
 	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Source: st.Source.Name, Limit: removeChunk}
 	removed := 0
 	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
@@ -205,7 +225,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 				in.Remove(r.ID, write.ReasonNoAccess, r.Version+1, st.Source.ServiceNow().UTC())
 			}
 		}
-		if err := st.storeUnlessEmpty(ctx, in); err != nil {
+		if err := storeUnlessEmpty(ctx, st.Writer, in); err != nil {
 			return err
 		}
 		removed += len(in.Commit.Tombstones)
@@ -219,7 +239,7 @@ func (st *Totals) removeTotalsOfAll(ctx context.Context) error {
 	if removed > 0 {
 		st.Source.Log.Info("the key does not see all locations: totals are asked for by location", "stream", st.Def.Name, "removed", removed)
 	}
-	return st.storeUnlessEmpty(ctx, in)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // fillSpan asks for one span of the backfill and stores what it brings. The caller holds Guard.
@@ -237,7 +257,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		return err
 	}
 	cp.Pages++
-	brought := false
+	brought := pos.Until != "" // a day that was sold on may have nothing any more
 	for _, day := range r.days {
 		pos.count(sp, day)
 		brought = brought || st.Def.LinesMayVanish || !day.Empty()
@@ -250,20 +270,18 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if !in.Empty() {
 		cp.Rows += uint64(len(r.days))
 	}
-	return st.storeUnlessEmpty(ctx, in)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // endStep stores the position behind a step, and that the backfill has ended when nothing lies
 // before it.
-func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) (err error) {
-	if pos.To, err = schedule.AddDays(from, -1); err != nil {
-		return err
-	}
+func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position, from types.Date) error {
+	pos.To = addDays(from, -1)
 	first, known, err := st.shared.firstSale(ctx)
 	if err != nil {
 		return err
 	}
-	cp.Done = pos.To < FirstDay || known && pos.To < first || !known && pos.Empty >= emptySteps
+	cp.Done = pos.To < FirstDay || (known && pos.To < first || !known && pos.Empty >= emptySteps) && (pos.Until == "" || pos.To <= pos.Until)
 	text, err := json.Marshal(pos)
 	if err != nil {
 		return fmt.Errorf("position: %w", err)
@@ -280,33 +298,26 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 		return err
 	}
 	st.back.set(cp, pos)
-	if cp.Done {
-		st.LogDone("backfill done", cp, "requests", pos.Requests)
-	}
-	return nil
-}
-
-// reopen goes on with a backfill that ended at a year without a sale, once the orders' backfill
-// has shown that there are older ones. It asks once for each end.
-func (st *Totals) reopen(ctx context.Context) error {
-	b := &st.back
-	b.mu.Lock()
-	ended := b.stored.Done && !b.settled
-	b.mu.Unlock()
-	if !ended {
+	if !cp.Done {
 		return nil
 	}
-	first, known, err := st.shared.firstSale(ctx)
-	if err != nil || !known {
-		return err
+	what := "backfill done"
+	if pos.Until != "" {
+		what = "full resync done"
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.settled = true
-	if b.at.To >= max(first, FirstDay) {
-		b.stored.Done = false
+	st.LogDone(what, cp, "requests", pos.Requests)
+	st.back.mu.Lock()
+	began := st.back.began
+	st.back.mu.Unlock()
+	inactive := st.Source.Identity().Inactive
+	if began.IsZero() || slices.ContainsFunc(st.Asked(), func(l string) bool { return slices.Contains(inactive, l) }) {
+		return nil
 	}
-	return nil
+	// The rows in quarantine that have no id, and that no day has any more.
+	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
+	in.ReleaseRest(began)
+	st.NoteWholeWalk(began)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // firstSale is the day of the first mirrored order, known once the orders' backfill has ended.

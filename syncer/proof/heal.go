@@ -83,67 +83,45 @@ func (d *Shared) FetchDay(ctx context.Context, day types.Date, removed []string)
 		orders: orders, rows: orders.Def.Plan.NewComparer(0), day: day, first: s.Versions.Take(1),
 		run: sinks.Run{Source: s.Name, Stream: registry.Orders, Walk: walkHeal, StartedAt: time.Now()},
 	}
-	var asked []string
 	err := h.walk(ctx, api.ListQuery{From: day, To: day}, mostPages)
 	if err == nil {
 		err = h.vanished(ctx)
 	}
-	if err == nil && len(removed) > 0 && h.walkChanges(ctx) {
-		for asked = removed; err == nil && len(removed) > 0; removed = removed[1:] {
-			err = h.askFor(ctx, sinks.LiveRow{ID: removed[0]})
+	if err == nil && len(removed) > 0 {
+		// An order that has a refund of the day is among what has changed since, whatever day it counts on.
+		begins, _ := time.ParseInLocation(time.DateOnly, string(day), schedule.Zone())
+		if failed := h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)}, mostChanges); failed != nil {
+			s.Log.Info("what has changed since a day began could not be walked: a full resync decides what explains the day", "day", day, "err", failed)
+			removed = nil
+		}
+	}
+	for _, id := range removed {
+		if err == nil {
+			err = h.askFor(ctx, sinks.LiveRow{ID: id})
 		}
 	}
 	h.ended(ctx, err)
-	return fetched{h.ids, asked, h.run.Requests, time.Now()}, err
+	return fetched{h.ids, removed, h.run.Requests, time.Now()}, err
 }
 
-// walkChanges writes again what has changed since the day began: an order that has a refund of the
-// day is among it, whatever day it counts on. Where it is too much, or fails, the day is compared
-// all the same, and a full resync decides what explains it.
-func (h *heal) walkChanges(ctx context.Context) bool {
-	begins, err := time.ParseInLocation(time.DateOnly, string(h.day), schedule.Zone())
-	if err == nil {
-		err = h.walk(ctx, api.ListQuery{UpdatedSince: begins.Add(-list.Lookback)}, mostChanges)
-	}
-	if err != nil {
-		h.orders.Source.Log.Info("what has changed since a day began could not be walked: a full resync decides what explains the day", "day", h.day, "err", err)
-	}
-	return err == nil
-}
-
-// walk writes orders again. Locations that the configuration names are walked one by one.
+// walk writes orders again.
 func (h *heal) walk(ctx context.Context, q api.ListQuery, most int) error {
-	locations := h.orders.Source.OnlyLocations
-	if len(locations) == 0 {
-		locations = []string{""}
-	}
-	for _, l := range locations {
-		q.LocationID = l
-		err := h.walkOf(ctx, q, most)
-		if err != nil && !refuses(l, err) { // of a location that is refused, nothing is known
+	versions := h.orders.Source.Versions
+	q.IncludeDeleted, q.Limit = true, api.PageLimit
+	first, pages := versions.Take(api.PageLimit), 0
+	for page, err := range api.SalesOrders.Pages(ctx, h.orders.Source.Lanes.Reconcile, q) {
+		h.run.Requests++
+		if err == nil {
+			h.run.Pages++
+			err = h.take(ctx, page, first)
+		}
+		if pages++; err == nil && pages >= most && page.HasMore {
+			err = fmt.Errorf("the service lists more than %d pages", most)
+		}
+		if err != nil {
 			return fmt.Errorf("walk the orders of %s: %w", h.day, err)
 		}
-	}
-	return nil
-}
-
-func (h *heal) walkOf(ctx context.Context, q api.ListQuery, most int) error {
-	s := h.orders.Source
-	q.IncludeDeleted, q.Limit = true, api.PageLimit
-	first, pages := s.Versions.Take(api.PageLimit), 0
-	for page, err := range api.SalesOrders.Pages(ctx, s.Lanes.Reconcile, q) {
-		h.run.Requests++
-		if err != nil {
-			return err
-		}
-		h.run.Pages++
-		if err := h.take(ctx, page, first); err != nil {
-			return err
-		}
-		if pages++; pages >= most && page.HasMore {
-			return fmt.Errorf("the service lists more than %d pages", most)
-		}
-		first = s.Versions.Take(api.PageLimit)
+		first = versions.Take(api.PageLimit)
 	}
 	return nil
 }
@@ -164,6 +142,9 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
 	in := h.intake(len(page.Rows))
 	mapper, at := st.Def.Plan.NewMapper(), st.Source.AnswerTime(page.Date)
 	for i, raw := range page.Rows {
+		if st.Source.LeavesOut(raw) {
+			continue
+		}
 		version := first + uint64(i)
 		if i >= api.PageLimit {
 			version = st.Source.Versions.Take(1)

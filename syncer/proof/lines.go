@@ -16,33 +16,20 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
+	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// DayRow is what is read of a totals row to place it.
+// DayRow is what is read of a row of totals to place it: a day, or a line of products.
 type DayRow struct {
-	dated
-	totalsRow
-	lineRow
+	Date      types.Date `json:"date"`
+	Orders    uint64     `json:"orders"`
+	Refunds   string     `json:"refunds"`
+	ProductID *string    `json:"product_id"`
+	Name      string     `json:"name"`
 	// Unplaced: which line of its day it is cannot be read.
-	Unplaced bool
+	Unplaced bool `json:"-"`
 }
-
-// The fields that are read of every row. Days of totals have those of totalsRow, lines of
-// products those of lineRow.
-type (
-	dated struct {
-		Date types.Date `json:"date"`
-	}
-	totalsRow struct {
-		Orders  uint64 `json:"orders"`
-		Refunds string `json:"refunds"`
-	}
-	lineRow struct {
-		ProductID *string `json:"product_id"`
-		Name      string  `json:"name"`
-	}
-)
 
 // Empty reports a day without orders and refunds: days without sales come with zeros
 // (api.md, "/sales/daily").
@@ -50,22 +37,21 @@ func (r DayRow) Empty() bool {
 	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
 }
 
-// PlaceRows reads what places each row, of days of totals or of lines of products. A row
-// that cannot be read whole is placed by its date alone; the mapping reports what is wrong
-// with it.
-func PlaceRows(raws [][]byte, lines bool) []DayRow {
+// PlaceRows reads what places each row. A row that cannot be read whole is placed by its date alone; the
+// mapping reports what is wrong with it.
+func PlaceRows(raws [][]byte) []DayRow {
 	rows := make([]DayRow, len(raws))
 	for i, raw := range raws {
-		r := &rows[i]
-		into := any(&r.totalsRow)
-		if lines {
-			into = &r.lineRow
+		if mapping.Unmarshal(raw, &rows[i]) == nil {
+			continue
 		}
-		if mapping.Unmarshal(raw, &r.dated) != nil {
-			*r = DayRow{totalsRow: totalsRow{Orders: 1}, Unplaced: true} // it is something, so the day is not empty
-		} else if mapping.Unmarshal(raw, into) != nil {
-			*r = DayRow{dated: r.dated, totalsRow: totalsRow{Orders: 1}, Unplaced: true}
+		var dated struct {
+			Date types.Date `json:"date"`
 		}
+		if mapping.Unmarshal(raw, &dated) != nil {
+			dated.Date = ""
+		}
+		rows[i] = DayRow{Date: dated.Date, Orders: 1, Unplaced: true} // it is something, so the day is not empty
 	}
 	return rows
 }
@@ -107,15 +93,6 @@ func (h *dayHashes) remember(sp Span, changed map[types.Date]uint64) {
 	}
 }
 
-// forget has the days of a span written again.
-func (h *dayHashes) forget(sp Span) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, day := range sp.Days() {
-		delete(h.day, DayKey(day, sp.Location))
-	}
-}
-
 // forgetAll has every day written again.
 func (h *dayHashes) forgetAll() {
 	h.mu.Lock()
@@ -132,7 +109,7 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[typ
 		row, id := r.days[i], ""
 		// A row that cannot be distinguished from others has no id: no good row will take its place.
 		if _, err := time.Parse(time.DateOnly, string(row.Date)); err == nil && (!row.Unplaced || !st.Def.LinesMayVanish) {
-			id = st.LineID(row, sp.Location)
+			id = LineID(st.Def, row, sp.Location)
 		}
 		if _, isNew := changed[row.Date]; !isNew && id != "" {
 			in.Counts.Unchanged++
@@ -150,18 +127,18 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[typ
 }
 
 // LineID identifies a row of a day of a location, or of all (empty).
-func (st *Totals) LineID(r DayRow, location string) string {
-	if st.Def.LinesMayVanish {
+func LineID(def *registry.Definition, r DayRow, location string) string {
+	if def.LinesMayVanish {
 		return ProductLineID(r, location)
 	}
 	return DayKey(r.Date, location)
 }
 
-// LocationOf is the day and the location that a [Totals.LineID] is of; the location is empty
+// LocationOf is the day and the location that a [LineID] is of; the location is empty
 // for all together.
-func (st *Totals) LocationOf(id string) (day types.Date, location string) {
+func LocationOf(def *registry.Definition, id string) (day types.Date, location string) {
 	date, rest, _ := strings.Cut(id, "/")
-	if !st.Def.LinesMayVanish {
+	if !def.LinesMayVanish {
 		return types.Date(date), rest
 	}
 	if escaped, found := strings.CutPrefix(rest, ofLocation); found {
@@ -227,7 +204,7 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
 		}
 		for _, row := range live {
-			day, location := st.LocationOf(row.ID)
+			day, location := LocationOf(st.Def, row.ID)
 			if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
 				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 			}
@@ -251,21 +228,4 @@ func prefixes(changed map[types.Date]uint64) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-// LivePage is how many live rows are read at a time.
-const LivePage = 10_000
-
-// EachLive calls f with the id of every live line that begins with a prefix, in order.
-func (st *Totals) EachLive(ctx context.Context, prefix string, page int, f func(id string)) error {
-	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business(), Prefix: prefix, Limit: page}
-	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, q) {
-		if err != nil {
-			return fmt.Errorf("read the live rows: %w", err)
-		}
-		for _, r := range rows {
-			f(r.ID)
-		}
-	}
-	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/registry"
-	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // Every range is asked for once, and none is longer than the service answers.
@@ -23,27 +23,27 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%v: %s", c.sp, got)
 		}
 	}
-	all := []Span{{"2026-05-01", "2026-05-01", ""}, {"2026-01-01", "2026-01-01", ""}, {"2026-01-05", "2026-01-05", ""}}
+	all := map[string][]types.Date{"": {"2026-05-01", "2026-01-01", "2026-01-05"}}
 	if got := fmt.Sprint(Covering(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
 		t.Error(got)
 	}
 }
 
 func TestLocationOfALine(t *testing.T) {
-	products := &Totals{Stream: &stream.Stream{Def: &registry.Definition{LinesMayVanish: true}}}
-	daily := &Totals{Stream: &stream.Stream{Def: &registry.Definition{}}}
+	products := &registry.Definition{LinesMayVanish: true}
+	daily := &registry.Definition{}
 	seen := map[string]bool{}
 	for _, location := range []string{"", "l1", "l/p/x", "%2F", "l", "p", "ș 'x\"", "a/b"} {
 		for _, name := range []string{"p", "l/x/p/y", "x/p/y", ""} {
 			for _, id := range []*string{nil, &name} {
-				line := products.LineID(DayRow{dated: dated{Date: "2026-03-29"}, lineRow: lineRow{ProductID: id, Name: name}}, location)
-				if day, of := products.LocationOf(line); day != "2026-03-29" || of != location || seen[line] {
+				line := LineID(products, DayRow{Date: "2026-03-29", ProductID: id, Name: name}, location)
+				if day, of := LocationOf(products, line); day != "2026-03-29" || of != location || seen[line] {
 					t.Errorf("%q is of %q on %q, or another's too; want %q", line, of, day, location)
 				}
 				seen[line] = true
 			}
 		}
-		if day, of := daily.LocationOf(DayKey("2026-03-29", location)); day != "2026-03-29" || of != location {
+		if day, of := LocationOf(daily, DayKey("2026-03-29", location)); day != "2026-03-29" || of != location {
 			t.Errorf("the day of %q is of %q on %q", location, of, day)
 		}
 	}

@@ -97,10 +97,7 @@ func (d *Shared) Proven() *status.ProofStatus {
 // location that the key has lost, counts no more.
 func (d *Shared) proofChanged() {
 	today := d.today()
-	from, err := schedule.AddDays(today, 1-MaxRange)
-	if err != nil {
-		return // it is not a valid date
-	}
+	from := addDays(today, 1-MaxRange)
 	sum := proofSum{days: map[types.Date]proofDay{}}
 	inactive := d.source.Identity().Inactive
 	for _, st := range d.On() {
@@ -122,10 +119,7 @@ func (d *Shared) proofChanged() {
 // readFirstDay reads which day the first mirrored order is of: at each deep run, and until there is
 // one.
 func (d *Shared) readFirstDay(ctx context.Context, deep bool) error {
-	d.mu.Lock()
-	known := d.first != ""
-	d.mu.Unlock()
-	if known && !deep {
+	if d.knownFirst() != "" && !deep {
 		return nil
 	}
 	first, err := d.firstDay(ctx)
@@ -136,4 +130,11 @@ func (d *Shared) readFirstDay(ctx context.Context, deep bool) error {
 	defer d.mu.Unlock()
 	d.first = first
 	return nil
+}
+
+// knownFirst is the day that was read last; empty while there is none.
+func (d *Shared) knownFirst() types.Date {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.first
 }

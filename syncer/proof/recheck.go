@@ -27,31 +27,26 @@ const SettleAfter = list.Lookback + 30*time.Second
 // and all orders are walked for it.
 const maxFailedDays = 5
 
-// recheck looks once more at days of a stream that differed, and heals those that differ still.
-type recheck struct {
-	totals *Totals
-	fetch  bool // the orders of days that differ still are fetched anew
-	heal   bool // and all orders owe a full resync for those that differ all the same
-	// report is called with verdicts that are durable, and how many days are still to be healed.
-	report func(found []dayProof, toHeal int)
-}
-
-// run looks at the days some minutes after they differed. It returns those that differ all the
-// same, whose verdicts are stored. The caller holds Settling.
-func (r *recheck) run(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	left, again, err := r.once(ctx, differed, r.fetch)
+// settle looks at days of a stream some minutes after they differed, and heals those that differ still.
+// It returns those that differ all the same, whose verdicts are stored. The caller holds Settling.
+func (r *run) settle(ctx context.Context, st *Totals, differed []dayProof, fetch bool) ([]dayProof, error) {
+	defer r.change(func(so *SourceReport) { so.ToHeal, so.HealedDays = 0, 0 })
+	left, again, err := r.once(ctx, st, differed, fetch)
 	if ctx.Err() == nil && len(again) > 0 {
-		more, _, failed := r.once(ctx, again, false)
+		more, _, failed := r.once(ctx, st, again, false)
 		left, err = append(left, more...), errors.Join(err, failed)
 	}
-	left, stored := r.conclude(ctx, left)
+	if err != nil && ctx.Err() == nil {
+		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
+	}
+	left, stored := r.conclude(ctx, st, left)
 	return left, errors.Join(err, stored)
 }
 
 // once returns the days that differ still, and those that are to be compared once more, since what
 // was fetched has changed what they differ in, or may have.
-func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (left, again []dayProof, err error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func (r *run) once(ctx context.Context, st *Totals, differed []dayProof, fetch bool) (left, again []dayProof, err error) {
+	healing := &st.shared.healing
 	if !lifecycle.Pause(ctx, time.Until(newestAsk(differed).Add(st.Source.SettleAfter))) {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -64,7 +59,7 @@ func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (le
 		return nil, nil, err
 	}
 	maps.DeleteFunc(healing.days, func(_ types.Date, f fetched) bool { return time.Since(f.at) > 24*time.Hour })
-	found, failed := r.secondLook(ctx, differed)
+	found, failed := secondLook(ctx, st, differed)
 	left, settled := apart(found, dayProof.differs)
 	byDay := map[types.Date][]dayProof{}
 	if fetch {
@@ -78,8 +73,8 @@ func (r *recheck) once(ctx context.Context, differed []dayProof, fetch bool) (le
 	if err = errors.Join(failed, err); ctx.Err() != nil {
 		return left, nil, err
 	}
-	r.report(settled, len(byDay))
-	still, again, stopped := r.healDays(ctx, byDay)
+	r.healed(st, settled, len(byDay))
+	still, again, stopped := r.healDays(ctx, st, byDay)
 	return append(left, still...), again, errors.Join(err, stopped)
 }
 
@@ -95,43 +90,35 @@ func apart(days []dayProof, is func(dayProof) bool) (those, others []dayProof) {
 	return those, others
 }
 
-// healDays fetches the orders of days anew, the newest first. A day whose orders cannot be fetched, or
-// that cannot be compared after that, holds up no other. It returns the days that differ still, and
-// those to compare once more: what they differ in has changed, or another day was healed, whose orders
-// may have been refunded on theirs. The error joins what failed in comparing.
-func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
-	healed, failed := false, 0
-	days := slices.Sorted(maps.Keys(byDay))
-	for n := len(days); n > 0; n-- {
-		day, was := days[n-1], byDay[days[n-1]]
-		lot := was
+// healDays fetches the orders of days anew, the oldest first: an order is refunded on its day or a later
+// one. A day whose orders cannot be fetched, or that cannot be compared after that, holds up no other. It
+// returns the days that differ still, and those to compare once more: what they differ in has changed. The
+// error joins what failed in comparing.
+func (r *run) healDays(ctx context.Context, st *Totals, byDay map[types.Date][]dayProof) (left, again []dayProof, err error) {
+	failed := 0
+	for n, day := range slices.Sorted(maps.Keys(byDay)) {
+		lot := byDay[day]
 		if failed < maxFailedDays {
-			now, failure := r.healDay(ctx, day, lot)
+			now, failure := healDay(ctx, st, day, lot)
 			if ctx.Err() != nil {
 				return left, again, context.Cause(ctx)
 			}
 			lot, err = now, errors.Join(err, failure)
 		}
 		differ, settled := apart(lot, dayProof.differs)
-		same, other := apart(differ, func(p dayProof) bool {
-			return slices.ContainsFunc(was, func(was dayProof) bool { return was.key() == p.key() && was.gap.hash == p.gap.hash })
-		})
+		same, other := apart(differ, func(p dayProof) bool { return p.same })
 		left, again = append(left, same...), append(again, other...)
-		healed = healed || len(settled)+len(other) > 0
 		switch {
 		case len(other) > 0 || slices.ContainsFunc(settled, func(p dayProof) bool { return isGood(p.Verdict) }):
 			failed = 0
-		case slices.ContainsFunc(same, func(p dayProof) bool { return !p.isExplained(r.totals.shared.Orders) }):
+		case slices.ContainsFunc(same, func(p dayProof) bool { return !p.isExplained(st.shared.Orders) }):
 			failed++
 		}
-		settled, stored := r.totals.verdicts.conclude(ctx, settled)
+		settled, stored := st.verdicts.conclude(ctx, settled)
 		if stored != nil {
 			return left, again, errors.Join(err, stored)
 		}
-		r.report(settled, n-1)
-	}
-	if healed {
-		again, left = append(again, left...), nil
+		r.healed(st, settled, len(byDay)-n-1)
 	}
 	return left, again, err
 }
@@ -139,8 +126,8 @@ func (r *recheck) healDays(ctx context.Context, byDay map[types.Date][]dayProof)
 // healDay fetches the orders of a day anew, unless the other stream has since the day was found,
 // and looks at it again. What was known of the day is kept where it could not be compared: the error
 // is about that.
-func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayProof) ([]dayProof, error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func healDay(ctx context.Context, st *Totals, day types.Date, differed []dayProof) ([]dayProof, error) {
+	healing := &st.shared.healing
 	var removed []string
 	var first time.Time
 	for _, p := range differed {
@@ -161,7 +148,7 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayPro
 	}
 	healing.days[day] = f
 	ids := healing.wrong(day, first)
-	now, err := st.lookAfter(ctx, differed)
+	now, err := lookAfter(ctx, st, differed)
 	for i := range now {
 		if p := &now[i]; p.requests > differed[i].requests { // it was compared
 			p.requests += f.requests
@@ -173,8 +160,8 @@ func (r *recheck) healDay(ctx context.Context, day types.Date, differed []dayPro
 
 // lookAfter looks at days that differed, after orders were fetched anew. What was known of a day
 // is kept where it could not be compared: the error is about that.
-func (st *Totals) lookAfter(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	found, err := st.compare(ctx, spansCovering(differed), false)
+func lookAfter(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
+	found, err := compare(ctx, st, differed)
 	now := slices.Clone(differed)
 	for i, was := range differed {
 		at := slices.IndexFunc(found, func(p dayProof) bool { return p.key() == was.key() })
@@ -198,7 +185,7 @@ func (p dayProof) after(was dayProof) dayProof {
 	if p.first.IsZero() {
 		p.first = was.found
 	}
-	if p.gap.hash == was.gap.hash {
+	if p.same = p.gap.hash == was.gap.hash; p.same {
 		p.gap = was.gap
 	}
 	return p
@@ -206,15 +193,15 @@ func (p dayProof) after(was dayProof) dayProof {
 
 // conclude stores the verdicts about days that differ, whatever was done, and has the orders walked
 // whole where that may help.
-func (r *recheck) conclude(ctx context.Context, left []dayProof) ([]dayProof, error) {
+func (r *run) conclude(ctx context.Context, st *Totals, left []dayProof) ([]dayProof, error) {
 	if ctx.Err() != nil { // some were not tried
 		return left, context.Cause(ctx)
 	}
-	orders := r.totals.shared.Orders
+	orders := st.shared.Orders
 	for i, p := range left {
-		left[i] = r.stillDiffers(p)
+		left[i] = st.shared.stillDiffers(p, r.heal)
 	}
-	left, err := r.totals.verdicts.conclude(ctx, left)
+	left, err := st.verdicts.conclude(ctx, left)
 	mayHelp := func(p dayProof) bool { return p.Verdict == sinks.VerdictDrift && !p.gap.resynced }
 	if err == nil && r.heal && orders.Held() == nil && slices.ContainsFunc(left, mayHelp) {
 		err = orders.Owe(ctx)
@@ -232,25 +219,24 @@ func newestAsk(differed []dayProof) (at time.Time) {
 
 // secondLook brackets the days once more. Those that show the same difference again have no
 // verdict yet. The caller holds healing.
-func (r *recheck) secondLook(ctx context.Context, differed []dayProof) ([]dayProof, error) {
-	st, healing := r.totals, &r.totals.shared.healing
+func secondLook(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
+	healing := &st.shared.healing
 	before := map[string]dayProof{}
 	for _, p := range differed {
 		before[p.key()] = p
 	}
-	again, err := st.compare(ctx, spansCovering(differed), false)
+	again, err := compare(ctx, st, differed)
 	var found []dayProof
 	for _, p := range again {
 		was, asked := before[p.key()]
 		if !asked {
 			continue
 		}
-		same := p.gap.hash == was.gap.hash
 		p = p.after(was)
 		switch {
 		case p.Verdict == sinks.VerdictProven && healing.days[p.Day].at.After(p.first):
 			p.Verdict, p.differences, p.ids = sinks.VerdictHealed, was.differences, healing.wrong(p.Day, p.first)
-		case p.differs() && !same:
+		case p.differs() && !p.same:
 			p.Verdict, p.Reason = sinks.VerdictUnsettled, "its difference is another each time it is asked"
 		}
 		found = append(found, p)
@@ -271,20 +257,20 @@ const (
 // stillDiffers is the verdict of a day that differs, after its healing or without one. A full
 // resync that began after the day was found to differ, and came to its end, did not help; one
 // whose sweep is held is not at its end. It explains refunds if it began after these were found.
-func (r *recheck) stillDiffers(p dayProof) dayProof {
-	shared, orders := r.totals.shared, r.totals.shared.Orders
+func (d *Shared) stillDiffers(p dayProof, heal bool) dayProof {
+	orders := d.Orders
 	held, last := orders.Held() != nil, orders.LastResync()
 	if p.explained != "" { // other refunds than before may have another explanation
 		p.gap.resynced, p.gap.since = false, p.gap.found
 	}
 	p.gap.resynced = p.gap.resynced || last > p.gap.since && !held
-	bad := shared.inQuarantine(p.Day)
+	bad := d.inQuarantine(p.Day)
 	p.Verdict = sinks.VerdictDrift
 	switch {
 	case p.explained != "" && len(bad) == 0 && (p.gap.resynced || p.isExplained(orders)): // else the refunds may be in what was not understood
 		p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		return p
-	case shared.notComparable() != nil, orders.Resyncing():
+	case d.notComparable() != nil, orders.Resyncing():
 		p.Verdict, p.passing, p.Reason = sinks.VerdictUnsettled, true, underWay
 	case p.gap.resynced && len(bad) > 0:
 		p.Reason = fmt.Sprintf("a full resync of the orders did not help; %s in quarantine: %s", text.Plural(len(bad), "order")+text.Verb(len(bad), " is", " are"), strings.Join(text.Few(bad), ", "))
@@ -292,7 +278,7 @@ func (r *recheck) stillDiffers(p dayProof) dayProof {
 		p.Reason = notHelped
 	case held:
 		p.Reason = sweepIsHeld
-	case !r.heal:
+	case !heal:
 		p.Reason = onlyCompared
 	case p.gap.fetched:
 		p.Reason = fetchedOnly

@@ -23,52 +23,39 @@ func (sp Span) Covers(day types.Date) bool {
 	return len(day) == len(time.DateOnly) && sp.From <= day && day <= sp.To
 }
 
+// addDays returns the day n days after another; the last of all where that is not a valid date.
+func addDays(day types.Date, n int) types.Date {
+	after, err := schedule.AddDays(day, n)
+	if err != nil {
+		return "9999-12-31"
+	}
+	return after
+}
+
 // Days are the days of the span.
-func (sp Span) Days() []types.Date {
-	var days []types.Date
-	for day := sp.From; day <= sp.To; {
+func (sp Span) Days() (days []types.Date) {
+	for day := sp.From; day <= sp.To; day = addDays(day, 1) {
 		days = append(days, day)
-		next, err := schedule.AddDays(day, 1)
-		if err != nil || len(days) > 2*MaxRange {
-			break
-		}
-		day = next
 	}
 	return days
 }
 
 // ranges cuts a span into such as the service answers.
-func ranges(sp Span) []Span {
-	var all []Span
-	for from := sp.From; from <= sp.To; {
-		to, err := schedule.AddDays(from, MaxRange-1)
-		if err != nil {
-			return append(all, Span{from, sp.To, sp.Location})
-		}
-		all = append(all, Span{from, min(to, sp.To), sp.Location})
-		if from, err = schedule.AddDays(to, 1); err != nil {
-			return all
-		}
+func ranges(sp Span) (all []Span) {
+	for from := sp.From; from <= sp.To; from = addDays(from, MaxRange) {
+		all = append(all, Span{from, min(addDays(from, MaxRange-1), sp.To), sp.Location})
 	}
 	return all
 }
 
-// Covering returns the fewest ranges that cover the days, each no longer than the service
-// answers.
-func Covering(places []Span) []Span {
-	byLocation := map[string][]types.Date{}
-	for _, p := range places {
-		byLocation[p.Location] = append(byLocation[p.Location], p.From)
-	}
-	var spans []Span
+// Covering returns the fewest ranges that cover the days of each location, each no longer than the
+// service answers.
+func Covering(byLocation map[string][]types.Date) (spans []Span) {
 	for _, location := range slices.Sorted(maps.Keys(byLocation)) {
 		days := byLocation[location]
 		slices.Sort(days)
 		for len(days) > 0 {
-			reach, err := schedule.AddDays(days[0], MaxRange-1)
-			if err != nil {
-				reach = days[0]
-			}
+			reach := addDays(days[0], MaxRange-1)
 			n := slices.IndexFunc(days, func(day types.Date) bool { return day > reach })
 			if n < 0 {
 				n = len(days)
@@ -76,6 +63,16 @@ func Covering(places []Span) []Span {
 			spans = append(spans, Span{days[0], days[n-1], location})
 			days = days[n:]
 		}
+	}
+	return spans
+}
+
+// TotalSpans are the ranges to verify: all days back to where the backfill has ended, of each location,
+// too.
+func (st *Totals) TotalSpans() (spans []Span) {
+	_, at := st.back.now()
+	for _, l := range st.deepLocations() {
+		spans = append(spans, ranges(Span{addDays(at.reached(), 1), st.shared.today(), l})...)
 	}
 	return spans
 }

@@ -100,13 +100,6 @@ func (st *Totals) closed(location string, err error) bool {
 	return refuses(location, err) && slices.Contains(st.Source.Identity().Inactive, location)
 }
 
-// Complete reports whether the backfill has reached its end, of what the totals are asked for
-// now. Other locations than those that were asked for begin it anew.
-func (st *Totals) Complete() bool {
-	cp, at := st.back.now()
-	return cp.Done && slices.Equal(at.Scope, st.scope())
-}
-
 // Well implements [stream.Kind].
 func (st *Totals) Well() (state, detail string) {
 	if !st.Complete() {
@@ -118,7 +111,15 @@ func (st *Totals) Well() (state, detail string) {
 // tasks are the walks that a daemon makes of the totals: the long ones, yesterday and today, and
 // the deep run, early when it is owed.
 func (st *Totals) tasks() []stream.Task {
-	long := st.Filler.LongTask(st.long, func() bool { return !st.Complete() || st.againDue() })
+	long := st.Filler.LongTask(func(ctx context.Context) error {
+		if st.Off() {
+			return nil
+		}
+		if st.againDue() {
+			st.askAllAgain()
+		}
+		return st.fill(ctx)
+	}, func() bool { return !st.filled() || st.againDue() })
 	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
 	recent := stream.Task{Slot: st.recent, Jobs: []schedule.Job{st.Def.Job}, Run: st.proveRecent}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
@@ -130,29 +131,19 @@ func (st *Totals) tasks() []stream.Task {
 	return []stream.Task{long, recent, deep, asked}
 }
 
-// long makes the long walks that are owed, in the lowest lane (DESIGN R7).
-func (st *Totals) long(ctx context.Context) error {
-	if st.Off() {
-		return nil
-	}
-	if err := st.fill(ctx); err != nil || !st.againDue() {
-		return err
-	}
-	return st.askAllAgain(ctx)
-}
-
-// Pass are the walks of a pass. A full one asks for all days anew, after a backfill that is not
+// Pass are the walks of a pass. A full one asks for all days anew, or goes on with a backfill that is not
 // done.
 func (st *Totals) Pass(full, _ bool) []stream.Step {
-	if full {
-		return []stream.Step{{Guard: st.Filler, Moved: st.back.asked, Run: func(ctx context.Context) error {
-			if err := st.fill(ctx); err != nil {
-				return err
-			}
-			return st.askAllAgain(ctx)
-		}}}
+	long := stream.Step{Guard: st.Filler, Moved: func() uint64 { return st.Writer.Counts().Pages }, Run: st.fill}
+	if !full {
+		return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, long}
 	}
-	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, {Guard: st.Filler, Moved: st.back.asked, Run: st.fill}}
+	begin := sync.OnceFunc(st.askAllAgain) // what fails goes on
+	long.Run = func(ctx context.Context) error {
+		begin()
+		return st.fill(ctx)
+	}
+	return []stream.Step{long}
 }
 
 // Describe adds to a status what is known of totals, and the deep run under way.
@@ -160,7 +151,11 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 	switch {
 	case st.Off():
 	case st.Complete():
-		into.Progress = st.deep.progress(st.Source.Lanes)
+		st.deep.locked(func() {
+			if st.deep.running != nil {
+				into.Progress = st.deep.running.progress()
+			}
+		})
 	default:
 		into.Progress = st.back.progress()
 		if into.State == status.StateRunning {
@@ -215,12 +210,6 @@ func (d *Shared) OrdersCounted() uint64 {
 
 // today is the restaurant's day.
 func (d *Shared) today() types.Date { return schedule.DayOf(d.source.ServiceNow()) }
-
-// isRecent reports whether a day is asked for at every turn: yesterday and today.
-func (d *Shared) isRecent(day types.Date) bool {
-	yesterday, err := schedule.AddDays(d.today(), -1)
-	return err == nil && day >= yesterday
-}
 
 // firstDay is the day of the first mirrored order, empty when there is none.
 func (d *Shared) firstDay(ctx context.Context) (types.Date, error) {

@@ -28,7 +28,7 @@ type verdicts struct {
 
 	mu   sync.Mutex
 	last map[string]lastVerdict // by DayKey
-	read bool                   // those of the last 92 days that are stored were read
+	from types.Date             // since when the stored ones were read; empty for not yet
 }
 
 // lastVerdict is the last verdict about a day.
@@ -95,14 +95,28 @@ func (v *verdicts) stored(ctx context.Context, from, to types.Date) ([]sinks.Ver
 	return slices.DeleteFunc(all, func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), nil
 }
 
-// restore takes over the stored verdicts about some days that are not known, to write only what is
-// new.
-func (v *verdicts) restore(ctx context.Context, from, to types.Date) error {
-	all, err := v.stored(ctx, from, to)
+// restore takes over the stored verdicts from a day on that are not known, to write only what is new:
+// those of the last 92 days, at least. Older ones are forgotten, unless a pass needs them.
+func (v *verdicts) restore(ctx context.Context, from types.Date) error {
+	today := v.shared.today()
+	recent := addDays(today, -MaxRange)
+	from = min(from, recent)
+	v.mu.Lock()
+	if v.from != "" && v.shared.passes.Load() == 0 {
+		maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(recent) })
+		v.from = max(v.from, recent)
+	}
+	read := v.from != "" && v.from <= from
+	v.mu.Unlock()
+	if read {
+		return nil
+	}
+	all, err := v.stored(ctx, from, today)
 	if err != nil {
 		return err
 	}
 	v.mu.Lock()
+	v.from = from
 	for _, verdict := range all {
 		key := DayKey(types.Date(verdict.Day), verdict.Location)
 		if _, known := v.last[key]; !known {
@@ -126,36 +140,6 @@ func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
 		last.hash = verdictHash(last.gap, verdict.Reason)
 	}
 	return last
-}
-
-// restoreLastDays restores the verdicts about the last days, once, and forgets older ones, unless a
-// pass needs them. It reports whether days are unsettled that the turns do not ask for: a process
-// before this one ended between its two looks.
-func (v *verdicts) restoreLastDays(ctx context.Context) (unsettled bool, err error) {
-	today := v.shared.today()
-	from, err := schedule.AddDays(today, -MaxRange)
-	if err != nil {
-		return false, err
-	}
-	passing := v.shared.passes.Load() > 0
-	v.mu.Lock()
-	read := v.read
-	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(from) && !passing })
-	v.mu.Unlock()
-	if read {
-		return false, nil
-	}
-	if err := v.restore(ctx, from, today); err != nil {
-		return false, err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.read = true
-	for key, last := range v.last {
-		day, _, _ := strings.Cut(key, "/")
-		unsettled = unsettled || last.verdict == sinks.VerdictUnsettled && !v.shared.isRecent(types.Date(day))
-	}
-	return unsettled, nil
 }
 
 // gap is what is known of what a day differs in. That a full resync did not help is known of the day
@@ -188,6 +172,7 @@ func verdictHash(g gap, reason string) uint64 {
 // left out where it is known to differ; one that was a drift, and is proven, is healed.
 func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, error) {
 	var concluded []dayProof
+	var news []sinks.Verdict
 	for _, p := range found {
 		old := v.about(p)
 		switch {
@@ -200,14 +185,10 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 		}
 		p.verdictHash = verdictHash(p.gap, p.Reason)
 		p.isNew = !old.covers(p)
-		concluded = append(concluded, p)
-	}
-	if err := v.complete(ctx, concluded); err != nil {
-		return nil, err
-	}
-	var news []sinks.Verdict
-	for _, p := range concluded {
-		if p.isNew {
+		if err := v.complete(ctx, &p); err != nil {
+			return nil, err
+		}
+		if concluded = append(concluded, p); p.isNew {
 			news = append(news, v.verdictOf(p))
 		}
 	}
@@ -221,29 +202,20 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 
 // complete takes from the stored verdict of a drift what a day had differed in, and by which orders,
 // unless it was found just now.
-func (v *verdicts) complete(ctx context.Context, concluded []dayProof) error {
-	lacks := func(p dayProof) bool {
-		return p.isNew && (p.Verdict == sinks.VerdictHealed && len(p.differences) == 0 || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0)
-	}
-	if !slices.ContainsFunc(concluded, lacks) {
+func (v *verdicts) complete(ctx context.Context, p *dayProof) error {
+	healed := p.Verdict == sinks.VerdictHealed && len(p.differences) == 0
+	if !p.isNew || !healed && (p.Verdict != sinks.VerdictDrift || len(p.ids) > 0) {
 		return nil
 	}
-	byDay := func(a, b dayProof) int { return cmp.Compare(a.Day, b.Day) }
-	stored, err := v.stored(ctx, slices.MinFunc(concluded, byDay).Day, slices.MaxFunc(concluded, byDay).Day)
-	if err != nil {
-		return err
-	}
-	for i := range concluded {
-		p := &concluded[i]
-		at := slices.IndexFunc(stored, func(verdict sinks.Verdict) bool { return DayKey(types.Date(verdict.Day), verdict.Location) == p.key() })
-		if at < 0 || !lacks(*p) || stored[at].Verdict != sinks.VerdictDrift {
-			continue
-		}
-		if p.ids = stored[at].OrderIDs; p.Verdict == sinks.VerdictHealed {
-			p.differences = stored[at].Differences
+	stored, err := v.stored(ctx, p.Day, p.Day)
+	for _, verdict := range stored {
+		if verdict.Location == p.Location && verdict.Verdict == sinks.VerdictDrift {
+			if p.ids = verdict.OrderIDs; healed {
+				p.differences = verdict.Differences
+			}
 		}
 	}
-	return nil
+	return err
 }
 
 // store stores verdicts, if there are any, and waits until they are durable.
@@ -299,16 +271,11 @@ func (v *verdicts) log(ctx context.Context, concluded []dayProof) {
 }
 
 // shown are differences in words, the first few of them.
-func shown(all []sinks.Difference) []string {
-	const most = 5
-	var texts []string
-	for i, d := range all {
-		if i == most {
-			return append(texts, "…")
-		}
+func shown(all []sinks.Difference) (texts []string) {
+	for _, d := range all {
 		texts = append(texts, d.Figure+": service "+d.Service+", mirror "+d.Mirror)
 	}
-	return texts
+	return text.Few(texts)
 }
 
 // remember notes the last verdicts.

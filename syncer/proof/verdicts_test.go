@@ -52,9 +52,9 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 // TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
 func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 	shared := &Shared{source: &stream.Source{Clock: stream.Clock{WallClock: time.Now}}}
-	v := &verdicts{shared: shared, read: true, last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	v := &verdicts{shared: shared, from: "2000-01-01", last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
 	known := func() int {
-		if _, err := v.restoreLastDays(t.Context()); err != nil {
+		if err := v.restore(t.Context(), "9999-12-31"); err != nil {
 			t.Fatal(err)
 		}
 		return len(v.last)
@@ -74,7 +74,7 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 	st := &Totals{Stream: daily, verdicts: &verdicts{stream: daily}}
 	p := NewPass(Request{})
 	p.Add(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}})
-	drift := func(day types.Date) { p.sources[0].count(st, []dayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
+	drift := func(day types.Date) { p.runs[0].count(st, []dayProof{{Day: day, Verdict: sinks.VerdictDrift}}) }
 	for n := range 5 {
 		drift(types.Date(fmt.Sprintf("2026-03-1%d", n)))
 	}
@@ -88,20 +88,22 @@ func TestAReportStaysAsItWasRead(t *testing.T) {
 func TestTheFirstAnswersAreNoPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &stream.Lanes{Key: budget.NewLedger(budget.Options{}).Key("bistro", 1)}
-		a := askingFor(12)
+		r := newRun(&Shared{source: &stream.Source{Lanes: l}}, true)
+		r.expectQuestions(12)
+		expect := func() time.Duration { return r.progress().ExpectedLeft.Duration() }
 		for _, wait := range []time.Duration{12 * time.Second, 4 * time.Second, 2 * time.Second} { // the key's first wait, the other stream's question
 			time.Sleep(wait)
-			a.answered()
-			if left := a.expect(l); left > time.Duration(a.left)*2010*time.Millisecond {
-				t.Errorf("%d questions are expected to take %s", a.left, left)
+			r.answered(nil, nil)
+			if left := expect(); left > time.Duration(r.left)*2010*time.Millisecond {
+				t.Errorf("%d questions are expected to take %s", r.left, left)
 			}
 		}
-		for a.left > 2 {
+		for r.left > 2 {
 			time.Sleep(5 * time.Second)
-			a.answered()
+			r.answered(nil, nil)
 		}
-		if left := a.expect(l); left != 10*time.Second {
-			t.Errorf("%d questions are expected to take %s", a.left, left)
+		if left := expect(); left != 10*time.Second {
+			t.Errorf("%d questions are expected to take %s", r.left, left)
 		}
 	})
 }

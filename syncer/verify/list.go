@@ -1,13 +1,12 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"hash/maphash"
-	"slices"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -18,57 +17,20 @@ type listKind struct {
 	list *list.List
 }
 
-// compare walks the list whole. Which rows it has shown is kept as hashes of their ids: a row
-// whose hash is not among them was not shown.
-func (k *listKind) compare(ctx context.Context) (uint64, error) {
-	query := k.list.Rows()
-	live, err := k.stream.Source.Sink.CountLive(ctx, query)
-	if err != nil {
-		return 0, fmt.Errorf("count the live rows: %w", err)
-	}
-	if live > uint64(k.pass.limits.IDs) {
-		return 0, k.tooMany()
-	}
-	k.locked(func() { k.expecting = live })
-	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
-	shown := make([]uint64, 0, min(int(live+live/8)+k.pass.limits.Rows, k.pass.limits.IDs))
-	err = k.walk(ctx, func(rows map[string]answer) error {
-		if len(shown)+len(rows) > cap(shown) {
-			slices.Sort(shown)
-			shown = slices.Compact(shown)
-		}
-		if len(shown)+len(rows) > k.pass.limits.IDs {
-			return k.tooMany()
-		}
-		for id := range rows {
-			shown = append(shown, maphash.String(seed, id))
-		}
-		return k.compareRows(ctx, rows, nowhere)
-	})
-	if err != nil {
-		return 0, err
-	}
-	slices.Sort(shown)
-	shown = slices.Compact(shown)
-	if k.stream.Def.ByKey { // rows of a key that was replaced are not shown any more, and stay
-		return uint64(len(shown)), nil
-	}
-	return uint64(len(shown)), k.extras(ctx, query, func(id string) bool {
-		_, found := slices.BinarySearch(shown, maphash.String(seed, id))
-		return found
-	})
+func (k *listKind) mirrored() sinks.LiveQuery { return k.list.Rows() }
+
+func (k *listKind) unasked(string) bool { return false }
+
+func (k *listKind) all(ctx context.Context, take func(map[string]answer) error) error {
+	return k.walk(ctx, k.stream.Def.BackfillSince, take)
 }
 
-func (k *listKind) tooMany() error {
-	return fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", k.pass.limits.IDs)
-}
-
-// walk walks the list from its beginning to its end, handing its rows on in bounded parts, each
-// row of a part as it came last. After a refused cursor it begins anew.
-func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error) error {
+// walk walks the list to its end, handing its rows on in bounded parts, each row of a part as it came
+// last. After a refused cursor it begins anew.
+func (k *listKind) walk(ctx context.Context, since time.Time, take func(map[string]answer) error) error {
 	unjudged := k.snapshot().Unjudged
 	for refusals := 0; ; refusals++ {
-		pages, err := k.walkOnce(ctx, take)
+		pages, err := k.walkOnce(ctx, since, take)
 		if err == nil {
 			return nil
 		}
@@ -80,10 +42,10 @@ func (k *listKind) walk(ctx context.Context, take func(map[string]answer) error)
 	}
 }
 
-func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) error) (pages int, err error) {
+func (k *listKind) walkOnce(ctx context.Context, since time.Time, take func(map[string]answer) error) (pages int, err error) {
 	// A page is asked for while the one before it is compared.
 	ask := func(ctx context.Context, cursor string) (list.Page, error) {
-		p, err := k.list.Fetch(ctx, status.WalkVerify, k.stream.Def.BackfillSince, cursor)
+		p, err := k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
 	}
@@ -121,81 +83,38 @@ func (k *listKind) walkOnce(ctx context.Context, take func(map[string]answer) er
 }
 
 // ask asks for each suspect by its route, or for the whole list where that is less to ask or
-// there is no route.
+// there is no route. The route does not show tombstones: what rows that are not live were removed for,
+// the list says from where it had the first of them on. One without updated_at has no such place, and is
+// taken to be what it was.
 func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers := make(map[string]answer, len(all))
 	var pages uint64
 	k.locked(func() { pages = k.pages })
-	if k.stream.Def.One != nil && uint64(len(all)) <= pages {
-		for _, s := range all {
-			a, err := k.askOne(ctx, s)
-			if err != nil {
-				return nil, fmt.Errorf("ask for %s %q: %w", k.stream.Def.Name, s.id, err)
+	if k.stream.Def.One == nil || uint64(len(all)) > pages {
+		return answers, k.all(ctx, keep(answers, all))
+	}
+	var tombstones []*suspect
+	var since time.Time
+	for _, s := range all {
+		raw, _, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
+		switch {
+		case api.IsNotFound(err) && s.last.tombstone == nil:
+		case api.IsNotFound(err) && s.last.tombstone.UpdatedAt.IsZero():
+			answers[s.id] = s.last
+		case api.IsNotFound(err):
+			if at := s.last.tombstone.UpdatedAt; len(tombstones) == 0 || at.Before(since) {
+				since = at
 			}
-			answers[s.id] = a
+			tombstones = append(tombstones, s)
+		case len(raw) == 0 && err != nil:
+			return nil, fmt.Errorf("ask for %s %q: %w", k.stream.Def.Name, s.id, err)
+		case k.stream.Source.LeavesOut(raw): // it is not shown by the list, too
+		default:
+			answers[s.id] = k.read(raw) // a row that does not fit its type is compared as it is
 		}
+	}
+	if len(tombstones) == 0 {
 		return answers, nil
 	}
-	wanted := make(map[string]bool, len(all))
-	for _, s := range all {
-		wanted[s.id] = true
-	}
-	return answers, k.walk(ctx, func(rows map[string]answer) error {
-		for id, a := range rows {
-			if wanted[id] {
-				a.raw = bytes.Clone(a.raw) // the page is given back
-				answers[id] = a
-			}
-		}
-		return nil
-	})
-}
-
-// askOne asks for one row. The route does not show tombstones: what a row that is
-// not live was removed for, the list says.
-func (k *listKind) askOne(ctx context.Context, s *suspect) (answer, error) {
-	raw, _, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
-	switch {
-	case api.IsNotFound(err) && s.last.tombstone != nil:
-		return k.findTombstone(ctx, s)
-	case api.IsNotFound(err):
-		return answer{}, nil
-	case len(raw) == 0 && err != nil:
-		return answer{}, err
-	}
-	return k.read(raw), nil // a row that does not fit its type is compared as it is
-}
-
-// tombstonePages is how far a tombstone is searched for behind its updated_at, which
-// hundreds of rows can share.
-const tombstonePages = 3
-
-// findTombstone searches for a tombstone where the list has it while it is unchanged.
-// One without updated_at has no such place, and is taken to be what it was.
-func (k *listKind) findTombstone(ctx context.Context, s *suspect) (answer, error) {
-	since := s.last.tombstone.UpdatedAt
-	if since.IsZero() {
-		return s.last, nil
-	}
-	ask := func(ctx context.Context, cursor string) (list.Page, error) {
-		return k.list.Fetch(ctx, status.WalkVerify, since, cursor)
-	}
-	pages := 0
-	for p, err := range api.Follow(ctx, "", ask, nil) {
-		if err != nil {
-			return answer{}, err
-		}
-		for _, raw := range p.Rows {
-			if a := k.read(raw); a.id == s.id && !k.stream.Source.LeavesOut(raw) {
-				a.raw = bytes.Clone(raw)
-				return a, nil
-			}
-		}
-		if pages++; pages == tombstonePages && p.HasMore {
-			a := s.last
-			a.unsure = true
-			return a, nil
-		}
-	}
-	return answer{}, nil
+	return answers, k.walk(ctx, since, keep(answers, tombstones))
 }

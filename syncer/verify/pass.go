@@ -10,7 +10,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
@@ -28,7 +27,7 @@ type Limits struct {
 }
 
 // Standard are the limits of the daemon and the commands.
-var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 1000, lines: 20_000, Page: proof.LivePage, Sources: 4}
+var Standard = Limits{Rows: 20_000, Bytes: 24 << 20, IDs: 16_000_000, Suspects: 1000, lines: 20_000, Page: 10_000, Sources: 4}
 
 // Pass is one verification of some sources.
 type Pass struct {
@@ -106,7 +105,7 @@ func (p *Pass) Source(ctx context.Context, i int, s Source) error {
 				if failed != nil {
 					return failed
 				}
-				return v.compareAgain(ctx, true)
+				return v.compareAgain(ctx)
 			})
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 )
 
@@ -13,118 +14,67 @@ import (
 type totalsKind struct {
 	*verification
 	totals *proof.Totals
+	asked  []proof.Span
+	// unclear are days with a line that cannot be told apart, by [proof.DayKey]: they keep the lines they had.
+	unclear map[string]bool
 }
 
-func (k *totalsKind) compare(ctx context.Context) (rows uint64, err error) {
-	spans, err := k.totals.TotalSpans(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, sp := range spans {
-		n, err := k.compareSpan(ctx, sp)
-		if err != nil {
-			return 0, err
-		}
-		rows += n
-	}
-	return rows, nil
+func (k *totalsKind) mirrored() sinks.LiveQuery {
+	return sinks.LiveQuery{Table: k.stream.Def.Name, Business: k.stream.Source.Business()}
 }
 
-// compareSpan compares the lines of one range of days. A day with a line that cannot be told
-// apart keeps the lines it had.
-func (k *totalsKind) compareSpan(ctx context.Context, sp proof.Span) (rows uint64, err error) {
-	if k.totals.NotAskedFor(sp.Location) {
-		return 0, nil
-	}
-	lines, err := k.askSpan(ctx, sp)
-	if err != nil {
-		return 0, err
-	}
-	k.took(len(lines.answers), 0)
-	at := func(day types.Date) proof.Span { return proof.Span{From: day, To: day, Location: sp.Location} }
-	if err := k.compareRows(ctx, lines.answers, func(id string) proof.Span { return at(lines.days[id]) }); err != nil {
-		return 0, err
-	}
-	for _, month := range months(sp) { // ids begin with their day
-		err := k.totals.EachLive(ctx, month, k.pass.limits.Page, func(id string) {
-			day, location := k.totals.LocationOf(id)
-			_, shown := lines.answers[id]
-			if !shown && location == sp.Location && sp.Covers(day) && !lines.unplaced[day] {
-				k.suspect(id, at(day))
-			}
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	return uint64(len(lines.answers)), nil
+// unasked is true for other locations and days than are asked for, too.
+func (k *totalsKind) unasked(id string) bool {
+	day, location := proof.LocationOf(k.stream.Def, id)
+	return k.unclear[proof.DayKey(day, location)] || !slices.ContainsFunc(k.asked, func(sp proof.Span) bool {
+		return sp.Location == location && sp.Covers(day)
+	})
 }
 
-// months are the months of a span, as "2006-01-".
-func months(sp proof.Span) []string {
-	var all []string
-	for _, day := range sp.Days() {
-		if month := string(day[:len("2006-01-")]); !slices.Contains(all, month) {
-			all = append(all, month)
-		}
-	}
-	return all
+func (k *totalsKind) all(ctx context.Context, take func(map[string]answer) error) error {
+	return k.spans(ctx, k.asked, take)
 }
 
-// lines are what the service says of a span, by id.
-type lines struct {
-	answers  map[string]answer
-	days     map[string]types.Date
-	unplaced map[types.Date]bool // days with a line that cannot be told apart
-}
-
-// askSpan asks for a span. Lines of other days than were asked for are in
-// quarantine, and days without anything need not be stored.
-func (k *totalsKind) askSpan(ctx context.Context, sp proof.Span) (lines, error) {
+// spans asks for spans. Lines of other days than were asked for are in quarantine, and days without
+// anything need not be stored.
+func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(map[string]answer) error) error {
 	st := k.totals
-	l := lines{answers: map[string]answer{}, days: map[string]types.Date{}, unplaced: map[types.Date]bool{}}
-	r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
-	if err != nil {
-		return l, err
-	}
-	wanted := slices.Contains(st.Asked(), sp.Location)
-	for i, row := range proof.PlaceRows(r.Rows, st.Def.LinesMayVanish) {
-		if !sp.Covers(row.Date) || row.Unplaced {
-			l.unplaced[row.Date] = true
+	for _, sp := range spans {
+		if st.NotAskedFor(sp.Location) {
 			continue
 		}
-		id := st.LineID(row, sp.Location)
-		l.days[id] = row.Date
-		l.answers[id] = answer{
-			id: id, raw: r.Rows[i], context: st.Def.Columns(sp.Location),
-			optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
+		r, err := st.AskReport(ctx, st.Source.Lanes.Backfill, sp)
+		if err != nil {
+			return err
+		}
+		wanted := slices.Contains(st.Asked(), sp.Location)
+		answers := map[string]answer{}
+		for i, row := range proof.PlaceRows(r.Rows) {
+			if !sp.Covers(row.Date) || row.Unplaced {
+				k.unclear[proof.DayKey(row.Date, sp.Location)] = true
+				continue
+			}
+			id := proof.LineID(st.Def, row, sp.Location)
+			answers[id] = answer{
+				id: id, raw: r.Rows[i], context: st.Def.Columns(sp.Location),
+				optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
+			}
+		}
+		k.took(len(answers), 0)
+		if err := take(answers); err != nil {
+			return err
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // ask asks for the days of the suspects anew.
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	answers := map[string]answer{}
-	places := make([]proof.Span, len(all))
-	wanted := map[string]bool{}
-	for i, s := range all {
-		places[i], wanted[s.id] = s.place, true
-		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(s.place.Location)}
+	answers, places := map[string]answer{}, map[string][]types.Date{}
+	for _, s := range all {
+		day, location := proof.LocationOf(k.stream.Def, s.id)
+		places[location] = append(places[location], day)
+		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(location)}
 	}
-	for _, sp := range proof.Covering(places) {
-		if k.totals.NotAskedFor(sp.Location) {
-			continue
-		}
-		lines, err := k.askSpan(ctx, sp)
-		if err != nil {
-			return nil, err
-		}
-		for id, a := range lines.answers {
-			if wanted[id] {
-				answers[id] = a
-			}
-		}
-	}
-	return answers, nil
+	return answers, k.spans(ctx, proof.Covering(places), keep(answers, all))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -51,26 +52,26 @@ type verification struct {
 	tombs     uint64 // tombstones among them
 	expecting uint64 // live rows of the mirror at the start
 	turns     time.Time
-	waiting   int           // suspects that wait until turns
-	since     time.Time     // when the work under way began; zero for none
-	spent     time.Duration // on the work before
+	waiting   int // suspects that wait until turns
 }
 
-// kind is how the streams of one kind are asked for.
+// kind is where the rows of the streams of one kind come from.
 type kind interface {
-	// compare compares every row of the API, and notes the live rows that it does not show. It
-	// returns how many rows the API has.
-	compare(ctx context.Context) (rows uint64, err error)
+	// all hands on every row of the API, in parts, by id.
+	all(ctx context.Context, take func(map[string]answer) error) error
 	// ask asks the API for suspects, and returns what it says by id.
-	ask(ctx context.Context, all []*suspect) (map[string]answer, error)
+	ask(ctx context.Context, suspects []*suspect) (map[string]answer, error)
+	// mirrored selects the live rows of the mirror that the API is to show, but for those of which
+	// unasked is true.
+	mirrored() sinks.LiveQuery
+	unasked(id string) bool
 }
 
 // suspect is a row that differed.
 type suspect struct {
-	id    string
-	place proof.Span // the day and location of a line of totals
-	last  answer     // what the API said last, the JSON of tombstones only
-	hash  uint64     // of the meaning of its JSON
+	id   string
+	last answer // what the API said last, the JSON of tombstones only
+	hash uint64 // of the meaning of its JSON
 }
 
 // answer is what the API says of one row: a live row, a tombstone, or nothing.
@@ -79,7 +80,6 @@ type answer struct {
 	raw       []byte // nil: the API does not show the row
 	tombstone *mapping.Tombstone
 	context   []string // the values of columns that are not in the row
-	unsure    bool     // the row moved while it was looked for
 	optional  bool     // the mirror need not have it
 	elsewhere bool     // another source of the restaurant lists the row
 }
@@ -105,11 +105,9 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 	case *list.List:
 		v.kind, v.filled = &listKind{v, f}, f.Filled()
 	case *proof.Totals:
-		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f}, f.Complete(), hintTotals, p.limits.lines
+		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f, f.TotalSpans(), map[string]bool{}}, f.Complete(), hintTotals, p.limits.lines
 	case *replace.Stream:
-		if v.kind = (&wholeKind{v, f}); f.Ask == nil {
-			v.kind = &menuKind{v}
-		}
+		v.kind = &wholeKind{v, f}
 	}
 	return v
 }
@@ -118,8 +116,8 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 // been verified when it leaves no suspects.
 func (v *verification) do(ctx context.Context, part func(context.Context) error) error {
 	v.mu.Lock()
-	v.waiting, v.since = 0, time.Now()
-	unjudged := v.result.Unjudged
+	v.waiting = 0
+	began, unjudged := time.Now(), v.result.Unjudged
 	v.mu.Unlock()
 	protected := func() error {
 		return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, func(ctx context.Context) error {
@@ -157,7 +155,7 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 		v.result.Fail(err)
 		v.result.Done = err == nil
 	}
-	v.spent, v.since = v.spent+time.Since(v.since), time.Time{}
+	v.result.Took += status.Seconds(time.Since(began))
 	return err
 }
 
@@ -167,8 +165,7 @@ func (v *verification) quarantined(id string, _ *suspect) bool {
 	return open
 }
 
-// compareAll compares all rows, and keeps the suspects that still differ at a second look: many
-// have been stored meanwhile.
+// compareAll compares all rows.
 func (v *verification) compareAll(ctx context.Context) error {
 	st := v.stream
 	if st.Off() {
@@ -185,12 +182,63 @@ func (v *verification) compareAll(ctx context.Context) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
-	rows, err := v.kind.compare(ctx)
+	return v.compareKind(ctx)
+}
+
+// compareKind compares every row of the API, and notes the live rows that it does not show. Which
+// rows it has shown is kept as hashes of their ids.
+func (v *verification) compareKind(ctx context.Context) error {
+	query, most := v.kind.mirrored(), v.pass.limits.IDs
+	tooMany := fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", most)
+	var live uint64
+	if v.stream.Def.Kind == registry.ListKind {
+		var err error
+		if live, err = v.stream.Source.Sink.CountLive(ctx, query); err != nil {
+			return fmt.Errorf("count the live rows: %w", err)
+		}
+		if live > uint64(most) {
+			return tooMany
+		}
+		v.locked(func() { v.expecting = live })
+	}
+	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
+	shown := make([]uint64, 0, min(int(live+live/8)+v.pass.limits.Rows, most))
+	compact := func() {
+		slices.Sort(shown)
+		shown = slices.Compact(shown)
+	}
+	err := v.kind.all(ctx, func(rows map[string]answer) error {
+		if len(shown)+len(rows) > cap(shown) {
+			compact()
+		}
+		if len(shown)+len(rows) > most {
+			return tooMany
+		}
+		for id := range rows {
+			shown = append(shown, maphash.String(seed, id))
+		}
+		return v.compareRows(ctx, rows)
+	})
 	if err != nil {
 		return err
 	}
-	v.locked(func() { v.result.Rows = rows })
-	return v.compareAgain(ctx, false)
+	compact()
+	v.locked(func() { v.result.Rows = uint64(len(shown)) })
+	if v.stream.Def.ByKey { // rows of a key that was replaced are not shown any more, and stay
+		return nil
+	}
+	query.Limit = v.pass.limits.Page
+	for rows, err := range sinks.LivePages(ctx, v.stream.Source.Sink, query) {
+		if err != nil {
+			return fmt.Errorf("read the live rows: %w", err)
+		}
+		for _, r := range rows {
+			if _, found := slices.BinarySearch(shown, maphash.String(seed, r.ID)); !found && !v.kind.unasked(r.ID) {
+				v.suspect(r.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // unfilled is why a stream has nothing to be compared with yet. Orders placed through the
@@ -208,7 +256,7 @@ func (v *verification) unfilled(ctx context.Context) error {
 
 // compareRows compares rows of the API with the stored ones, in order of id, which
 // is how they lie in the warehouse.
-func (v *verification) compareRows(ctx context.Context, rows map[string]answer, place func(id string) proof.Span) error {
+func (v *verification) compareRows(ctx context.Context, rows map[string]answer) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
 		stored, err := v.storedRows(ctx, ids)
 		if err != nil {
@@ -216,24 +264,21 @@ func (v *verification) compareRows(ctx context.Context, rows map[string]answer, 
 		}
 		for _, id := range ids {
 			if len(v.differences(rows[id], stored[id])) > 0 {
-				s := v.suspect(id, place(id))
-				s.last = rows[id].kept()
+				s := v.suspect(id)
+				s.last, s.hash = rows[id].kept(), hash(rows[id].raw)
 			}
 		}
 	}
 	return nil
 }
 
-// nowhere is the place of rows that are found by their id.
-func nowhere(string) proof.Span { return proof.Span{} }
-
 // suspect notes a row to compare again, as many as there is room for.
-func (v *verification) suspect(id string, place proof.Span) *suspect {
+func (v *verification) suspect(id string) *suspect {
 	s := v.suspects[id]
 	if s != nil {
 		return s
 	}
-	s = &suspect{id: id, place: place}
+	s = &suspect{id: id}
 	// Rows in quarantine are not judged, unless their entry is closed meanwhile.
 	if !v.quarantined(id, s) && len(v.suspects) >= v.most+len(v.open) {
 		v.locked(func() { v.result.Unjudged++ })
@@ -244,9 +289,8 @@ func (v *verification) suspect(id string, place proof.Span) *suspect {
 }
 
 // compareAgain compares the suspects again. What is stored is read first: a row that the API
-// shows as it did before was not another one in between. What still differs is reported when
-// it is to be judged, and stays a suspect else.
-func (v *verification) compareAgain(ctx context.Context, judge bool) error {
+// shows as it did before was not another one in between.
+func (v *verification) compareAgain(ctx context.Context) error {
 	if err := v.readQuarantine(ctx); err != nil {
 		return err
 	}
@@ -268,20 +312,15 @@ func (v *verification) compareAgain(ctx context.Context, judge bool) error {
 		return err
 	}
 	for _, s := range all {
-		a, before := answers[s.id], s.hash
-		found := v.differences(a, stored[s.id])
-		s.last, s.hash = a.kept(), hash(a.raw)
-		switch {
-		case !a.unsure && len(found) == 0:
-			delete(v.suspects, s.id)
+		a := answers[s.id]
+		delete(v.suspects, s.id)
+		switch found := v.differences(a, stored[s.id]); {
+		case len(found) == 0:
 			v.locked(func() { v.result.Settled++ })
-		case !judge:
-		case a.unsure || s.hash != before:
-			delete(v.suspects, s.id)
+		case s.hash != hash(a.raw):
 			v.locked(func() { v.result.Moving++ })
 			v.pass.tell(v.finding(FoundMoving, s.id))
 		default:
-			delete(v.suspects, s.id)
 			v.differs(s.id, found)
 		}
 	}
@@ -306,6 +345,19 @@ func (a answer) kept() answer {
 	return a
 }
 
+// keep keeps what the API says of suspects.
+func keep(answers map[string]answer, suspects []*suspect) func(map[string]answer) error {
+	return func(rows map[string]answer) error {
+		for _, s := range suspects {
+			if a, shown := rows[s.id]; shown {
+				a.raw = bytes.Clone(a.raw) // the page is given back
+				answers[s.id] = a
+			}
+		}
+		return nil
+	}
+}
+
 // storedRows reads stored rows by id.
 func (v *verification) storedRows(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
 	rows, err := sinks.RowsByID(ctx, v.stream.Source.Sink, v.stream.Def.Name, v.stream.Source.Business(), ids)
@@ -313,27 +365,6 @@ func (v *verification) storedRows(ctx context.Context, ids []string) (map[string
 		return nil, fmt.Errorf("read the stored rows: %w", err)
 	}
 	return rows, nil
-}
-
-// ownQuery selects the live rows that the source wrote last.
-func (v *verification) ownQuery() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.stream.Source.Business(), Source: v.stream.Source.Name}
-}
-
-// extras finds the live rows of the mirror that the API did not show.
-func (v *verification) extras(ctx context.Context, q sinks.LiveQuery, shown func(id string) bool) error {
-	q.Limit = v.pass.limits.Page
-	for rows, err := range sinks.LivePages(ctx, v.stream.Source.Sink, q) {
-		if err != nil {
-			return fmt.Errorf("read the live rows: %w", err)
-		}
-		for _, r := range rows {
-			if !shown(r.ID) {
-				v.suspect(r.ID, proof.Span{})
-			}
-		}
-	}
-	return nil
 }
 
 // readQuarantine reads the open entries of the stream.

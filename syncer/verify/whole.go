@@ -6,31 +6,29 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/replace"
 )
 
-// wholeKind verifies a list without a cursor, or the key.
+// wholeKind verifies a list without a cursor, the key, or the menus of a source's locations.
 type wholeKind struct {
 	*verification
 	list *replace.Stream
 }
 
-func (k *wholeKind) compare(ctx context.Context) (uint64, error) {
-	rows, err := k.rows(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if err := k.compareRows(ctx, rows, nowhere); err != nil {
-		return 0, err
-	}
-	return uint64(len(rows)), k.extras(ctx, k.ownQuery(), func(id string) bool { return rows[id].raw != nil })
+func (k *wholeKind) mirrored() sinks.LiveQuery {
+	return sinks.LiveQuery{Table: k.stream.Def.Name, Business: k.stream.Source.Business(), Source: k.stream.Source.Name}
 }
 
-// rows asks for the whole list.
-func (k *wholeKind) rows(ctx context.Context) (map[string]answer, error) {
+func (k *wholeKind) unasked(string) bool { return false }
+
+func (k *wholeKind) all(ctx context.Context, take func(map[string]answer) error) error {
+	if k.list.Ask == nil {
+		return k.menus(ctx, take)
+	}
 	raws, _, err := k.list.Ask(ctx, k.stream.Source.Lanes.Backfill)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k.took(len(raws), 0)
 	rows := make(map[string]answer, len(raws))
@@ -40,86 +38,46 @@ func (k *wholeKind) rows(ctx context.Context) (map[string]answer, error) {
 			rows[a.id] = a
 		}
 	}
-	return rows, nil
+	return take(rows)
 }
 
+// menus asks for each menu whole: a walk believes the ETag, and this compares whether it was right to.
+func (k *wholeKind) menus(ctx context.Context, take func(map[string]answer) error) error {
+	for _, location := range k.stream.Source.Usable(k.stream.Source.Identity()) {
+		m, err := k.stream.Source.Lanes.Backfill.Menu(ctx, location, "")
+		if api.IsNotFound(err) {
+			continue // the service has none
+		}
+		if err != nil {
+			return fmt.Errorf("location %s: %w", location, err)
+		}
+		k.took(1, 0)
+		err = take(map[string]answer{location: {id: location, raw: m.Raw, context: k.stream.Def.Columns(location)}})
+		if m.Release(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks for all rows, and marks the suspects that the API does not show to this source, and another
+// source of the restaurant lists.
 func (k *wholeKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	rows, err := k.rows(ctx)
-	if err != nil {
+	answers := map[string]answer{}
+	if err := k.all(ctx, keep(answers, all)); err != nil {
 		return nil, err
 	}
-	return rows, k.markElsewhere(ctx, rows, all)
-}
-
-// markElsewhere marks the suspects that the API does not show to this source, and another
-// source of the restaurant lists.
-func (v *verification) markElsewhere(ctx context.Context, answers map[string]answer, all []*suspect) error {
 	if !slices.ContainsFunc(all, func(s *suspect) bool { return answers[s.id].raw == nil }) {
-		return nil
+		return answers, nil
 	}
-	elsewhere, err := v.source.Elsewhere(ctx, v.stream.Def.Name)
+	elsewhere, err := k.source.Elsewhere(ctx, k.stream.Def.Name)
 	if err != nil {
-		return fmt.Errorf("read what other sources of the restaurant list: %w", err)
+		return nil, fmt.Errorf("read what other sources of the restaurant list: %w", err)
 	}
 	for _, s := range all {
 		if answers[s.id].raw == nil && elsewhere[s.id] {
 			answers[s.id] = answer{id: s.id, elsewhere: true}
 		}
 	}
-	return nil
-}
-
-// menuKind verifies the menus of a source's locations. It asks for each of them whole: a
-// walk believes the ETag, and this is what looks whether it was right to.
-type menuKind struct{ *verification }
-
-func (k *menuKind) compare(ctx context.Context) (uint64, error) {
-	shown := map[string]bool{}
-	for _, location := range k.wanted() {
-		a, err := k.menuOf(ctx, location)
-		if err != nil {
-			return 0, err
-		}
-		if a.raw == nil {
-			continue
-		}
-		shown[location] = true
-		if err := k.compareRows(ctx, map[string]answer{location: a}, nowhere); err != nil {
-			return 0, err
-		}
-	}
-	return uint64(len(shown)), k.extras(ctx, k.ownQuery(), func(id string) bool { return shown[id] })
-}
-
-func (k *menuKind) wanted() []string {
-	return k.stream.Source.Usable(k.stream.Source.Identity())
-}
-
-// menuOf asks for the menu of a location; it is no row when the service has none.
-func (k *menuKind) menuOf(ctx context.Context, location string) (answer, error) {
-	m, err := k.stream.Source.Lanes.Backfill.Menu(ctx, location, "")
-	if api.IsNotFound(err) {
-		return answer{}, nil
-	}
-	if err != nil {
-		return answer{}, fmt.Errorf("location %s: %w", location, err)
-	}
-	defer m.Release()
-	k.took(1, 0)
-	return answer{id: location, raw: m.Raw, context: k.stream.Def.Columns(location)}, nil
-}
-
-func (k *menuKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	answers, wanted := map[string]answer{}, k.wanted()
-	for _, s := range all {
-		if !slices.Contains(wanted, s.id) {
-			continue
-		}
-		a, err := k.menuOf(ctx, s.id)
-		if err != nil {
-			return nil, err
-		}
-		answers[s.id] = a
-	}
-	return answers, k.markElsewhere(ctx, answers, all)
+	return answers, nil
 }
