@@ -47,8 +47,12 @@ const RoundedLines = "rounded_lines"
 
 // UnseenRefunds is a figure of [Sink.RemovedRefunds]: what orders that were removed on the day
 // or the day after could have been refunded since their last known values, at most: what they
-// cost, less their known refunds. The figures beside it are named as reasons of removals.
+// cost, less their known refunds. Where the service does not say when an order was removed, that
+// can have been on any day since those values. The figures beside it are named as reasons of removals.
 const UnseenRefunds = "unseen refunds"
+
+// MostUnseenDays is how many days before the removal was seen are such days, at most.
+const MostUnseenDays = 366
 
 // The subjects and the verdicts of a proof.
 const (

@@ -210,7 +210,8 @@ FROM
         toDecimal128(totals_total - arraySum(`+"`refunds.amount`"+`), 2) AS unseen,
         arrayJoin(if(location_id = '', [('', toString(_delete_reason), toDecimal128(0, 2))], arrayConcat(
             arrayMap((at, amount) -> (toString(toDate32(toTimeZone(at, 'Europe/Bucharest'))), toString(_delete_reason), toDecimal128(amount, 2)), `+"`refunds.at`, `refunds.amount`"+`),
-            arrayMap(day -> (toString(day), '%[6]s', unseen), arrayFilter(day -> unseen > 0 AND day >= known, [removed - 1, removed]))))) AS refund,
+            arrayMap(day -> (toString(day), '%[6]s', unseen), arrayFilter(day -> unseen > 0 AND day >= known,
+                arrayMap(n -> removed - n, range(if(isNull(_deleted_at), toUInt32(least(greatest(toInt32(removed) - toInt32(known), 0), %[8]d)), 1) + 1))))))) AS refund,
         refund.1 AS day, refund.2 AS figure, refund.3 AS amount
     FROM
     (
@@ -227,7 +228,7 @@ FROM
 )
 WHERE if(day = '', _delete_reason != 'unpaid', day BETWEEN %[4]s AND %[5]s)
 GROUP BY day, figure
-ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To), sinks.UnseenRefunds, sinks.MostRemoved)
+ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND "), business, schema.Literal(q.From), schema.Literal(q.To), sinks.UnseenRefunds, sinks.MostRemoved, sinks.MostUnseenDays)
 }
 
 // Verdicts implements [sinks.Sink].

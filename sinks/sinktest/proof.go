@@ -227,6 +227,8 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 			o.totals["totals_total"], o.totals["updated_at"] = "10.00", "2026-11-20T22:00:00Z"
 		case "gone": // and on the day before
 			o.totals["totals_total"], o.totals["updated_at"] = "20.00", "2026-11-20T21:59:59Z"
+		case "undated": // on any day since its last change, as nobody says when it was removed
+			o.totals["totals_total"], o.totals["updated_at"] = "129.50", "2026-12-01T12:00:00Z"
 		case "live":
 			o.totals["totals_total"] = "40.00"
 		}
@@ -237,6 +239,7 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		refunded(id, source, "l1", fmt.Sprint(1<<n, ".00"))
 	}
 	refunded("elsewhere", "other", "l2", "64.00")
+	refunded("undated", source, "l1", "128.00")
 	buried := func(source string, of ...sinks.Tombstone) {
 		store(t, s, &sinks.Commit{Source: source, Business: business, Stream: "sales_orders", Tombstones: of})
 	}
@@ -250,6 +253,7 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		unseen("never seen", "cancelled", midnight, midnight.AddDate(0, 1, 0), midnight.AddDate(0, 3, 0)),
 		unseen("without deleted_at", "deleted", time.Time{}, february, midnight.AddDate(0, 3, 0)),
 		unseen("without any", "gone", time.Time{}, time.Time{}, february),
+		unseen("undated", "gone", time.Time{}, time.Time{}, time.Date(2026, 12, 3, 12, 0, 0, 0, time.UTC)),
 		unseen("never paid", "unpaid", midnight.AddDate(0, 1, 0), time.Time{}, midnight))
 	buried(source, tombstone("cancelled", 7, "deleted"))
 	buried("other", tombstone("elsewhere", 5, "cancelled"), unseen("unseen elsewhere", "cancelled", time.Time{}, february, midnight.AddDate(0, 3, 0)))
@@ -272,12 +276,13 @@ func testRemovedRefunds(t *testing.T, h Harness) {
 		until string
 		want  []sinks.DayFigures
 	}{
-		"all": {year, "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone"), of(day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"), "cancelled", "elsewhere", "gone"),
-			day1("2026-11-20", sinks.UnseenRefunds, "15.50"), day1("2026-11-21", sinks.UnseenRefunds, "23.00")}},
-		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-30", "deleted", "0.50", "gone", "0.50", "cancelled", "0.50"), "cancelled", "elsewhere", "gone")}},
+		"all": {year, "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "132.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone", "undated"), of(day1("2026-03-30", "deleted", "0.50", "gone", "1.00", "cancelled", "0.50"), "cancelled", "elsewhere", "gone", "undated"),
+			day1("2026-11-20", sinks.UnseenRefunds, "15.50"), day1("2026-11-21", sinks.UnseenRefunds, "23.00"),
+			day1("2026-12-01", sinks.UnseenRefunds, "1.00"), day1("2026-12-02", sinks.UnseenRefunds, "1.00"), day1("2026-12-03", sinks.UnseenRefunds, "1.00")}},
+		"a day":            {on("2026-03-30", sinks.DayQuery{}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-30", "deleted", "0.50", "gone", "1.00", "cancelled", "0.50"), "cancelled", "elsewhere", "gone", "undated")}},
 		"a location":       {on("2026-03-29", sinks.DayQuery{Location: "l2"}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "cancelled", "64.00"), "elsewhere")}},
-		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00"), "cancelled", "gone")}},
-		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "4.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone")}},
+		"a source":         {on("2026-03-29", sinks.DayQuery{Source: source, Locations: []string{}}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "132.00"), "cancelled", "gone", "undated")}},
+		"and a location":   {on("2026-03-29", sinks.DayQuery{Source: "other", Locations: []string{"l1"}}), "2026-02-01", []sinks.DayFigures{of(day1("2026-03-29", "deleted", "2.00", "gone", "132.00", "cancelled", "64.00"), "cancelled", "elsewhere", "gone", "undated")}},
 		"but a location":   {on("2026-03-29", sinks.DayQuery{Except: []string{"l1"}}), "2026-03-29", []sinks.DayFigures{of(day1("2026-03-29", "cancelled", "64.00"), "elsewhere")}},
 		"another business": {sinks.DayQuery{Business: "biz-2", From: "2026-01-01", To: "2026-12-31"}, "", nil},
 	} {

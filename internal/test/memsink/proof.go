@@ -44,7 +44,7 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 		if q.Location != "" && r.Location != q.Location {
 			continue
 		}
-		for _, part := range append(refundsOf(r.columns()), unseenRefunds(r.columns(), removed)...) {
+		for _, part := range append(refundsOf(r.columns()), unseenRefunds(r.columns(), removed, !r.DeletedAt.IsZero())...) {
 			if q.From <= part.day && part.day <= q.To {
 				for figure, amount := range part.amounts {
 					if figure == "refunds" {

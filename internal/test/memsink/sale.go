@@ -144,8 +144,9 @@ func refundsOf(c columnsOf) (refunds []share) {
 }
 
 // unseenRefunds are what a removed order can have been refunded on the day of its removal and
-// the day before, beside its known refunds.
-func unseenRefunds(c columnsOf, removed time.Time) (unseen []share) {
+// the day before, beside its known refunds; on any day since its last known values where the service
+// does not say when it was removed.
+func unseenRefunds(c columnsOf, removed time.Time, said bool) (unseen []share) {
 	most, known := money(scalar[string](c, "totals_total")), scalar[time.Time](c, "created_at")
 	for _, r := range refundsOf(c) {
 		most.Sub(most, r.amounts["refunds"])
@@ -153,8 +154,12 @@ func unseenRefunds(c columnsOf, removed time.Time) (unseen []share) {
 	if changed := scalar[*time.Time](c, "updated_at"); changed != nil {
 		known = *changed
 	}
-	for _, at := range []time.Time{removed.AddDate(0, 0, -1), removed} {
-		if day := at.Format(time.DateOnly); most.Sign() > 0 && day >= known.In(bucharest()).Format(time.DateOnly) {
+	back, since := 1, known.In(bucharest()).Format(time.DateOnly)
+	if !said {
+		back = sinks.MostUnseenDays
+	}
+	for n := range back + 1 {
+		if day := removed.AddDate(0, 0, -n).Format(time.DateOnly); most.Sign() > 0 && day >= since {
 			unseen = append(unseen, share{dayLine{day: day}, amounts{sinks.UnseenRefunds: most}})
 		}
 	}
