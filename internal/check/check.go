@@ -189,6 +189,9 @@ func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secre
 // refusal is the finding of a /me that failed, in the words that a pass has for it.
 func refusal(err error, proxy string) Finding {
 	trouble := stream.Diagnose(err)
+	if errors.Is(err, context.DeadlineExceeded) { // the limit for the whole check of a source: the service hangs
+		trouble.State = status.StateUnreachable
+	}
 	f := status.FailureIn(trouble.State, err)
 	switch {
 	case api.IsProxyLogin(err): // it names what to do
@@ -337,10 +340,14 @@ func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 		}
 		if err == nil {
 			report(good("%s: http://%s is free", at.what, at.address))
-		} else if _, failed := c.Daemon(ctx); failed == nil && errors.Is(err, syscall.EADDRINUSE) {
-			report(good("%s: http://%s, a daemon is running", at.what, at.address))
-		} else {
-			report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
+			continue
 		}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			if _, failed := c.Daemon(ctx); failed == nil {
+				report(good("%s: http://%s, a daemon is running", at.what, at.address))
+				continue
+			}
+		}
+		report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
 	}
 }

@@ -1,11 +1,19 @@
 package check
 
 import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/warehouse"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 func TestCheckOfWhatAKeyMayRead(t *testing.T) {
@@ -27,5 +35,42 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 				t.Errorf("got %s %s", f.Mark, f.Text)
 			}
 		})
+	}
+}
+
+// A service that accepts a request and never answers is one that does not answer.
+func TestCheckOfAServiceThatHangs(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := Checker{
+			Warehouse: &warehouse.Opener{Config: &config.Config{Sources: []config.Source{{Name: "bistro", BaseURL: "https://host/v1", KeyFile: key}}}},
+			API: api.Options{Transport: answering(func(r *http.Request) (string, error) {
+				<-r.Context().Done()
+				return "", r.Context().Err()
+			})},
+		}
+		found := c.CheckSources(t.Context())
+		if f := found[len(found)-1]; f.Mark != "✗" || !strings.Contains(f.Advice, "base_url") || !strings.Contains(f.Advice, "network") {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
+// The daemon is asked about an address only when that is in use.
+func TestCheckOfAnAddressThatIsNone(t *testing.T) {
+	var found []Finding
+	c := Checker{
+		Warehouse: &warehouse.Opener{Config: &config.Config{Web: config.Web{Listen: "127.0.0.1:99999"}}},
+		Daemon: func(context.Context) (status.Status, error) {
+			t.Error("the daemon was asked")
+			return status.Status{}, nil
+		},
+	}
+	c.checkPorts(t.Context(), func(f Finding) { found = append(found, f) })
+	if len(found) != 1 || found[0].Code != 2 || !strings.Contains(found[0].Text, "set web.listen to an address of this machine") {
+		t.Errorf("%+v", found)
 	}
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -32,21 +33,21 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, client *api
 		return warn("Try again in a minute.", "the service was asked for a ping: %v", err)
 	}
 	now, failed := c.Daemon(ctx)
-	runs := failed == nil && !now.StartedAt.IsZero()
-	pinged := slices.ContainsFunc(now.Sources, func(of status.SourceStatus) bool { return of.Name == s.Name && !of.LastPing.Before(began) })
+	i := slices.IndexFunc(now.Sources, func(of status.SourceStatus) bool { return of.Name == s.Name })
+	serves := failed == nil && !now.StartedAt.IsZero() && i >= 0 // else another shard's may
 	said := fmt.Sprintf("the ping was not answered within %s", took)
 	if result.HTTPStatus != nil {
 		said = fmt.Sprintf("the ping was answered with %d", *result.HTTPStatus)
 	}
 	switch {
-	case result.OK && pinged:
+	case result.OK && serves && !now.Sources[i].LastPing.Before(began):
 		return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
-	case result.OK && runs: // somebody else answers anything
+	case result.OK && serves: // somebody else answers anything
 		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
 			"a ping was answered well, and did not come in here")
 	case result.OK:
 		return warn("", "a ping was answered well in %s, and no daemon can be asked here whether it took it", took)
-	case !runs:
+	case (result.HTTPStatus == nil || *result.HTTPStatus >= 500) && !c.takesWebhooks(ctx): // a proxy in front answers 502 then
 		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.Config.Webhooks.Listen)
 	}
 	return bad(exit.Problem, adviceOn(s, result.HTTPStatus), "%s", said)
@@ -63,4 +64,14 @@ func adviceOn(s *config.Source, status *int) string {
 		return "The webhook URL of the key must end with " + webhookPath + s.Name + ", and larder run must have been started with this configuration."
 	}
 	return "Does the proxy or tunnel in front pass " + webhookPath + " on to webhooks.listen?"
+}
+
+// takesWebhooks reports whether a process listens at webhooks.listen.
+func (c Checker) takesWebhooks(ctx context.Context) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", c.Warehouse.Config.Webhooks.Listen)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was sent on it
+	return true
 }

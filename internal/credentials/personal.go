@@ -29,7 +29,10 @@ func (r Reader) Policy(s *config.Source) (personal.Policy, error) {
 		return personal.Policy{}, fmt.Errorf("make the key of pseudonyms: %w; name another place in warehouse.personal_data_key_file", err)
 	}
 	r.Log.Info("the key of pseudonyms was made: keep it with the warehouse, and where nobody reads who may not tell customers apart", "file", path)
-	policy, _, err = r.Pseudonyms()
+	policy, found, err = r.Pseudonyms()
+	if err == nil && !found { // a link that leads nowhere, say: the zero policy would erase every pseudonym
+		err = fmt.Errorf("file %s: %w; it must hold the key of pseudonyms and nothing else, readable for this user", path, os.ErrNotExist)
+	}
 	return policy, err
 }
 

@@ -3,29 +3,32 @@ package inbound
 import (
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // listener holds a limited number of connections, of which each address leaves an eighth to
-// others. When it is full, idle connections are closed for a new one; where that frees none, the
-// new connection is answered with full and closed.
+// others. Beyond either bound an idle connection is closed for a new one: one of its own address
+// where that has its share, else any. Where none is idle, the new one is answered with full and closed.
 type listener struct {
 	net.Listener
-	most      int
-	full      string
-	closeIdle func() // closes the connections that wait for their next request
+	most int
+	full string
 
 	mu   sync.Mutex
-	held int
+	held map[*held]bool
 	by   map[netip.Prefix]int // how many of them each address has
 }
 
 // held is a connection that counts until it is closed.
 type held struct {
 	net.Conn
-	release func()
+	of   *listener
+	from netip.Prefix
+	idle atomic.Bool // waits for its next request
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -34,14 +37,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		from := AddressOf(conn.RemoteAddr().String())
-		added := l.add(from)
-		if !added {
-			l.closeIdle()
-			added = l.add(from)
-		}
-		if added {
-			return &held{conn, sync.OnceFunc(func() { l.remove(from) })}, nil
+		h := &held{Conn: conn, of: l, from: AddressOf(conn.RemoteAddr().String())}
+		if l.add(h) {
+			return h, nil
 		}
 		// It does not block: the answer fits into the empty send buffer of a new connection.
 		if conn.SetDeadline(time.Now().Add(time.Second)) == nil {
@@ -51,29 +49,52 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *listener) add(from netip.Prefix) bool {
+// add counts a new connection, after an idle one was closed for it where there are enough.
+func (l *listener) add(h *held) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held >= l.most || l.by[from] >= OfOneAddress(l.most) {
-		return false
+	if own := l.by[h.from] >= OfOneAddress(l.most); own || len(l.held) >= l.most {
+		var idle *held
+		for other := range l.held {
+			if other.idle.Load() && (!own || other.from == h.from) {
+				idle = other
+				break
+			}
+		}
+		if idle == nil {
+			return false
+		}
+		l.remove(idle)
+		_ = idle.Conn.Close() // it is not counted any more, also on an error
 	}
-	l.held++
-	l.by[from]++
+	l.held[h] = true
+	l.by[h.from]++
 	return true
 }
 
-func (l *listener) remove(from netip.Prefix) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held--
-	if l.by[from]--; l.by[from] == 0 {
-		delete(l.by, from)
+// remove stops counting a connection; it may be called repeatedly.
+func (l *listener) remove(h *held) {
+	if !l.held[h] {
+		return
+	}
+	delete(l.held, h)
+	if l.by[h.from]--; l.by[h.from] == 0 {
+		delete(l.by, h.from)
+	}
+}
+
+// noteIdle is the server's ConnState.
+func noteIdle(conn net.Conn, state http.ConnState) {
+	if h, ok := conn.(*held); ok {
+		h.idle.Store(state == http.StateIdle)
 	}
 }
 
 // Close closes the connection, which is not counted any more.
 func (h *held) Close() error {
-	h.release()
+	h.of.mu.Lock()
+	h.of.remove(h)
+	h.of.mu.Unlock()
 	return h.Conn.Close()
 }
 

@@ -19,8 +19,9 @@ import (
 // The limits of guessing. A person who mistypes does not notice them; a program that tries a
 // list of passwords has 3,600 tries an hour.
 const (
-	freeGuesses = 10          // at once, from one address
-	guessEvery  = time.Second // from then on
+	freeGuesses   = 10              // at once, from one address
+	guessEvery    = time.Second     // from then on
+	guessPatience = 2 * time.Second // for the next guess that is due
 	// Addresses that are remembered: 100 bytes and a few hashes each. When more
 	// than this many guess at once, the one that was quiet longest is forgotten.
 	guessAddresses = 4096
@@ -31,8 +32,9 @@ const (
 
 // Passwords compares what is given with a user and a password, and slows down
 // wrong ones by address (IPv6: by /64). An address that has used up its guesses
-// is refused until the next one is due, even with the right password: another answer
-// would confirm it. Connections on which the right one has been given already go on.
+// waits until the next one is due, also with the right password: another answer
+// would confirm it. All of an address wait alike, so that the right one has its turn while somebody
+// guesses. A connection on which it has been given already does not wait.
 type Passwords struct {
 	right credentials
 
@@ -70,7 +72,7 @@ func (e *TooManyError) Error() string {
 }
 
 // Right reports whether user and password are right. It fails with a *TooManyError when the
-// address has no guess left.
+// address has had no guess left for guessPatience, and when ctx ends.
 func (p *Passwords) Right(ctx context.Context, remote, user, password string) (bool, error) {
 	given := hashed(user, password)
 	// In constant time, whatever the lengths.
@@ -86,25 +88,39 @@ func (p *Passwords) Right(ctx context.Context, remote, user, password string) (b
 		return true, nil
 	}
 	proven.Store(false) // from now on this connection is slowed down, too
+	ctx, cancel := context.WithTimeoutCause(ctx, guessPatience, &TooManyError{Wait: guessEvery})
+	defer cancel()
+	for from := AddressOf(remote); !p.admit(from, given, right); {
+		select {
+		case <-time.After(guessEvery / 4):
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+	proven.Store(right)
+	return right, nil
+}
+
+// admit reports whether an address may have an answer about what is given. Only wrong ones that
+// are new use up its guesses.
+func (p *Passwords) admit(from netip.Prefix, given credentials, right bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	from := AddressOf(remote)
 	g, found := p.guessers.Get(from)
 	switch {
 	case found && slices.Contains(g.wrong, given):
-		return false, nil
+		return true
 	case found && g.left.Tokens() < 1:
-		return false, &TooManyError{Wait: guessEvery}
+		return false
 	case right:
-		proven.Store(true)
-		return true, nil
+		return true
 	case !found:
 		g = &guesser{left: rate.NewLimiter(rate.Every(guessEvery), freeGuesses)}
 		p.guessers.Add(from, g)
 	}
 	g.left.Allow()
 	g.wrong = append(g.wrong[max(0, len(g.wrong)-wrongRemembered+1):], given)
-	return false, nil
+	return true
 }
 
 type provenKey struct{}

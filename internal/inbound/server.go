@@ -35,7 +35,7 @@ func (e *ListenError) Error() string {
 	if errors.Is(e.Err, syscall.EADDRINUSE) {
 		return fmt.Sprintf(`%s: %s is taken by another process; stop that one, or set %[1]s to another address, or to "" for none`, e.Setting, e.Addr)
 	}
-	return fmt.Sprintf("%s: %v", e.Setting, e.Err)
+	return fmt.Sprintf("%s: %v; set %[1]s to an address of this machine that this user may listen on", e.Setting, e.Err)
 }
 
 // ExitCode is the exit code of a wrong configuration.
@@ -91,8 +91,8 @@ const headTime = 10 * time.Second
 // newServer returns a server with these limits, and the listener that it serves: l with the
 // limit of connections.
 func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
-	limited := &listener{Listener: l, most: limits.Connections, full: limits.Full, by: map[netip.Prefix]int{}}
-	server := &http.Server{
+	limited := &listener{Listener: l, most: limits.Connections, full: limits.Full, held: map[*held]bool{}, by: map[netip.Prefix]int{}}
+	return &http.Server{
 		Handler:                      h,
 		DisableGeneralOptionsHandler: true, // whose answer no handler sees
 		ReadHeaderTimeout:            min(headTime, limits.Request),
@@ -102,12 +102,8 @@ func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) 
 		MaxHeaderBytes:               limits.Header,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		ConnContext:                  withProven,
-	}
-	limited.closeIdle = func() {
-		server.SetKeepAlivesEnabled(false) // which closes them
-		server.SetKeepAlivesEnabled(true)
-	}
-	return server, limited
+		ConnState:                    noteIdle,
+	}, limited
 }
 
 // PerFiles is how many of something that takes open files there may be: most, or a

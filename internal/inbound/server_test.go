@@ -190,3 +190,15 @@ func TestNothingIsAnsweredBesideTheHandler(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The error of an address that cannot be listened on says what to set.
+func TestErrorsOfListening(t *testing.T) {
+	for err, want := range map[error]string{
+		syscall.EADDRINUSE:    `web.listen: 192.0.2.1:80 is taken by another process; stop that one, or set web.listen to another address, or to "" for none`,
+		syscall.EADDRNOTAVAIL: "web.listen: cannot assign requested address; set web.listen to an address of this machine that this user may listen on",
+	} {
+		if got := (&ListenError{Setting: "web.listen", Addr: "192.0.2.1:80", Err: err}).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

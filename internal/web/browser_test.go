@@ -28,7 +28,7 @@ func TestPageInBrowser(t *testing.T) {
 	pictures["drift"] = &picture{status: status.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), CountedAt: noon, Sources: []status.SourceStatus{drifting()}}}
 	pictures["refused"] = &picture{status: status.Status{Now: noon, StartedAt: noon.Add(-3 * time.Hour), Sources: []status.SourceStatus{refused()}}}
 	headlines := map[string]string{
-		"few": "corner: The service refuses the key.", "thousand": "restaurant-0005 and 10 more: The service refuses the key.", "down": "corner: The service refuses the key.",
+		"few": "corner: The service refuses the key.", "thousand": "restaurant-0005: The service refuses the key. 10 more sources have a concern of this kind.", "down": "corner: The service refuses the key.",
 		"drift": "90 days differ from the service's totals", "refused": "The service refuses the key.",
 	}
 	for _, size := range []struct {

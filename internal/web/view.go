@@ -87,8 +87,8 @@ func newView(s status.Status, about About, a asked) view {
 	return p
 }
 
-// judged is a source with the worst that is the matter with it. A source that is no card is a line of
-// it: its name and the concern.
+// judged is a source with its worst concern. A source without a card has a line with its name and that
+// concern.
 type judged struct {
 	*status.SourceStatus
 	Worst status.Concern

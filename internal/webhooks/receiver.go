@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,12 +22,15 @@ const (
 	// answerWithin leaves a second of the ten in which api.md wants an answer.
 	answerWithin = 9 * time.Second
 	// smallBody is what an event has at most as a rule. What is larger needs one of maxLarge
-	// places while it is read: so those who cannot sign fill no memory, and who sends slowly
-	// keeps no small event waiting.
+	// places until it is answered: so those who cannot sign fill no memory, who sends slowly
+	// keeps no small event waiting, and few large ones wait for the warehouse at once.
 	smallBody = 64 << 10
 	maxLarge  = 32
-	// logEvery is how often the log reports bad signatures, and unknown types, of a source.
-	logEvery = time.Minute
+	// The log reports bad signatures of a source once in logEvery, and each unknown type of events
+	// once in logTypeEvery, of maxLogged at most.
+	logEvery     = time.Minute
+	logTypeEvery = 24 * time.Hour
+	maxLogged    = 100
 )
 
 // Outcome is the result of an event, as metrics name it.
@@ -70,8 +74,8 @@ type Receiver struct {
 	took   prometheus.Histogram
 
 	mu     sync.Mutex
-	pings  map[string]time.Time // the last one, by source
-	logged map[string]time.Time // the last line of the log, by source and subject
+	pings  map[string]time.Time    // the last one, by source
+	logged map[[2]string]time.Time // until when the log reports it no more, by source and type of events
 }
 
 // New makes a receiver.
@@ -80,7 +84,7 @@ func New(o Options) *Receiver {
 		o.Now = time.Now
 	}
 	r := &Receiver{
-		opts: o, pings: map[string]time.Time{}, logged: map[string]time.Time{}, large: make(chan struct{}, maxLarge),
+		opts: o, pings: map[string]time.Time{}, logged: map[[2]string]time.Time{}, large: make(chan struct{}, maxLarge),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "larder_webhooks_total", Help: "Webhooks of a source, by what became of them: stored, repeated, older, left_out, quarantined, ping, no_order, bad_signature, refused, unavailable.",
 		}, []string{"source", "result"}),
@@ -146,7 +150,8 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 	if req.ContentLength > maxBody {
 		return Refused, http.StatusRequestEntityTooLarge
 	}
-	body, err := r.read(http.MaxBytesReader(w, req.Body, maxBody))
+	body, release, err := r.read(http.MaxBytesReader(w, req.Body, maxBody))
+	defer release()
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case errors.Is(err, errFull):
@@ -157,7 +162,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 		return Refused, http.StatusBadRequest // it was cut short
 	}
 	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
-		r.warn("a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?", source)
+		r.warn(logEvery, source, "", "a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?")
 		return Forged, http.StatusUnauthorized
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), answerWithin)
@@ -165,35 +170,44 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 	return r.take(ctx, source, body)
 }
 
-// errFull means that so many large bodies are being read already.
+// errFull means that maxLarge large bodies are not answered yet.
 var errFull = errors.New("too many large bodies at once")
 
-// read reads a body.
-func (r *Receiver) read(from io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(from, smallBody))
+// read reads a body, and returns what gives back its place among the large ones.
+func (r *Receiver) read(from io.Reader) (body []byte, release func(), err error) {
+	release = func() {}
+	body, err = io.ReadAll(io.LimitReader(from, smallBody))
 	if err != nil || len(body) < smallBody {
-		return body, err
+		return body, release, err
 	}
 	select {
 	case r.large <- struct{}{}:
-		defer func() { <-r.large }()
+		release = func() { <-r.large }
 	default:
-		return nil, errFull
+		return nil, release, errFull
 	}
 	rest, err := io.ReadAll(from)
-	return append(body, rest...), err
+	return append(body, rest...), release, err
 }
 
-// warn logs what is wrong with a source's webhooks, each text once in logEvery.
-func (r *Receiver) warn(text, source string, more ...any) {
+// warn logs what is wrong with a source's webhooks, of a type of events or of all, once in a while.
+func (r *Receiver) warn(every time.Duration, source, kind, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now, subject := r.opts.Now(), source+" "+text
-	if last, before := r.logged[subject]; before && now.Sub(last) < logEvery {
+	now, subject := r.opts.Now(), [2]string{source, kind}
+	if now.Before(r.logged[subject]) {
 		return
 	}
-	r.logged[subject] = now
-	r.opts.Logger.Warn(text, append(more, "source", source)...)
+	maps.DeleteFunc(r.logged, func(_ [2]string, until time.Time) bool { return !now.Before(until) })
+	if kind != "" && len(r.logged) >= maxLogged {
+		return
+	}
+	r.logged[subject] = now.Add(every)
+	log := r.opts.Logger.With("source", source)
+	if kind != "" {
+		log = log.With("type", kind)
+	}
+	log.Warn(text)
 }
 
 // event is what is read of an event; of its order, only that it is one.
@@ -223,7 +237,7 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	}
 	order := len(e.Data.Order) > 0 && e.Data.Order[0] == '{'
 	if !known[e.Type] {
-		r.warn("the service sends events of a type that api.md does not name: an order in them is stored", source, "type", e.Type)
+		r.warn(logTypeEvery, source, e.Type, "the service sends events of a type that api.md does not name: an order in them is stored")
 		if !order {
 			return NoOrder, http.StatusNoContent
 		}

@@ -170,7 +170,7 @@ func TestPingsAndTypesToCome(t *testing.T) {
 	if code := in.post("/webhooks/bistro", ping); code != 204 || !in.LastPing("bistro").Equal(in.now) || in.count(Ping) != 1 {
 		t.Errorf("%d, last ping %s", code, in.LastPing("bistro"))
 	}
-	// A type that api.md does not name: the order in it is stored, and the log reports it once.
+	// A type that api.md does not name: the order in it is stored, and the log reports it once a day.
 	for _, id := range []string{"evt_1", "evt_2"} {
 		if code := in.post("/webhooks/bistro", eventOf(id, "order.delayed")); code != 204 {
 			t.Errorf("%d", code)
@@ -179,8 +179,59 @@ func TestPingsAndTypesToCome(t *testing.T) {
 	if code := in.post("/webhooks/bistro", `{"id":"evt_3","type":"menu.changed","data":{"menu":{}}}`); code != 204 || in.count(NoOrder) != 1 {
 		t.Errorf("without an order: %d, counted %g", code, in.count(NoOrder))
 	}
-	if len(in.stored) != 2 || strings.Count(in.log.String(), "order.delayed") != 1 {
+	if len(in.stored) != 2 || strings.Count(in.log.String(), "order.delayed") != 1 || !strings.Contains(in.log.String(), "menu.changed") {
 		t.Errorf("stored %v, log %s", in.stored, &in.log)
+	}
+	for after, want := range map[time.Duration]int{23 * time.Hour: 1, 25 * time.Hour: 2} {
+		in := newInbox(t)
+		in.post("/webhooks/bistro", eventOf("evt_1", "order.delayed"))
+		in.now = in.now.Add(after)
+		in.post("/webhooks/bistro", eventOf("evt_2", "order.delayed"))
+		if n := strings.Count(in.log.String(), "order.delayed"); n != want {
+			t.Errorf("logged %d times after %s, want %d", n, after, want)
+		}
+	}
+}
+
+// However many types there are that api.md does not name, few are remembered and logged.
+func TestUnknownTypesAreBounded(t *testing.T) {
+	in := newInbox(t)
+	for i := range 2 * maxLogged {
+		in.post("/webhooks/bistro", eventOf(fmt.Sprint("evt_", i), fmt.Sprint("type.", i)))
+	}
+	if n := strings.Count(in.log.String(), "does not name"); n != maxLogged || len(in.logged) != maxLogged {
+		t.Errorf("%d are logged, %d remembered", n, len(in.logged))
+	}
+	in.post("/webhooks/bistro", "x", func(r *http.Request) { r.Header.Del("Service-Signature") })
+	if !strings.Contains(in.log.String(), "no good signature") {
+		t.Error("they hide that the secret may be wrong")
+	}
+}
+
+// Large events that wait for the warehouse hold their places.
+func TestLargeEventsWaitForTheWarehouseInPlaces(t *testing.T) {
+	in := newInbox(t)
+	var waiting, sending sync.WaitGroup
+	goOn := make(chan struct{})
+	in.opts.Deliver = func(context.Context, string, []byte) (Outcome, error) {
+		waiting.Done()
+		<-goOn
+		return Stored, nil
+	}
+	large := eventOf("evt_1", "order.ready") + strings.Repeat(" ", smallBody)
+	waiting.Add(maxLarge)
+	for range maxLarge {
+		sending.Go(func() { in.post("/webhooks/bistro", large) })
+	}
+	waiting.Wait()
+	if code := in.post("/webhooks/bistro", large); code != 503 {
+		t.Errorf("one more: %d", code)
+	}
+	close(goOn)
+	sending.Wait()
+	waiting.Add(1)
+	if code := in.post("/webhooks/bistro", large); code != 204 {
+		t.Errorf("after them: %d", code)
 	}
 }
 

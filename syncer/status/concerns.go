@@ -124,27 +124,30 @@ func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 		if st.Detail != "" {
 			details[kind] = append(details[kind], text.Sentence(st.Detail))
 		}
+		if st.Behind && kind == HealthHeld {
+			names[HealthBehind] = append(names[HealthBehind], st.Name)
+		}
 		if st.Damaged {
 			names[HealthDamage] = append(names[HealthDamage], st.Name)
 		}
 	}
-	for _, is := range streamConcerns {
-		n := len(names[is.kind])
-		if n == 0 || !served && is.kind != HealthDamage && is.kind != HealthHeld {
+	for _, entry := range streamConcerns {
+		n := len(names[entry.kind])
+		if n == 0 || !served && entry.kind != HealthDamage && entry.kind != HealthHeld {
 			continue
 		}
-		which := names[is.kind][0]
+		which := names[entry.kind][0]
 		if n > 1 {
 			which = text.Plural(n, "stream")
 		}
 		c := Concern{
-			Kind: is.kind, Amount: n, Label: strings.ReplaceAll(is.label, "%s", which), Advice: is.advice,
-			Text: strings.ReplaceAll(is.text, "%s", strings.Join(text.Few(names[is.kind]), ", ")),
+			Kind: entry.kind, Amount: n, Label: strings.ReplaceAll(entry.label, "%s", which), Advice: entry.advice,
+			Text: strings.ReplaceAll(entry.text, "%s", strings.Join(text.Few(names[entry.kind]), ", ")),
 		}
-		if is.kind == HealthHeld {
-			c.Advice = strings.Join(details[is.kind], " ") // how to confirm
+		if entry.kind == HealthHeld {
+			c.Advice = strings.Join(details[entry.kind], " ") // how to confirm
 		}
-		if left := s.backfillLeft(); is.kind == HealthBackfill && left > 0 {
+		if left := s.backfillLeft(); entry.kind == HealthBackfill && left > 0 {
 			c.Text = "Backfill under way, " + text.Span(left.Duration()) + " left."
 		}
 		all = append(all, c)
@@ -231,25 +234,29 @@ func (s *Status) Concerns() []Concern {
 	return all
 }
 
-// ofSeveral is the concern of the first of some sources, of all there are, as the concern of all of them.
+// ofSeveral adds to a concern which source's it is, the first of those that have one of its kind,
+// and how many more have one. all is how many sources there are.
 func ofSeveral(c Concern, some []string, all int) Concern {
 	switch c.Kind {
 	case HealthGood, HealthWarehouse, HealthStopped: // which all of them have
 		return c
 	}
 	c.Label = text.Count(len(some)) + " of " + text.Plural(all, "source") + ": " + c.Label
-	who := some[0]
-	if len(some) > 1 {
-		who += " and " + text.Count(len(some)-1) + " more"
+	more := len(some) - 1
+	if more > 0 && c.Kind == HealthBackfill {
+		c.Text = "Backfill under way." // the first may not be the one that takes longest
 	}
-	c.Text = who + ": " + c.Text
+	c.Text = some[0] + ": " + c.Text
+	if more > 0 {
+		c.Text += " " + text.Counted(more, "more source", "has", "have") + " a concern of this kind."
+	}
 	return c
 }
 
 // own are the daemon's own problems; the status has their words.
 func (s *Status) own() (all []Concern) {
-	for _, is := range []struct {
-		so                bool
+	for _, problem := range []struct {
+		present           bool
 		kind, label, text string
 	}{
 		{s.WarehouseUnavailable, HealthWarehouse, "warehouse away", "The warehouse takes no rows."},
@@ -257,8 +264,8 @@ func (s *Status) own() (all []Concern) {
 		{s.Refused, HealthConfiguration, "configuration refused", "The changed configuration is refused."},
 		{len(s.Problems) > 0 && !s.WarehouseUnavailable && !s.Damaged && !s.Refused, HealthWarehouse, "needs attention", "Larder needs attention."}, // of the engine, or of the process that answers readers
 	} {
-		if is.so {
-			all = append(all, Concern{Kind: is.kind, Label: is.label, Text: is.text, Advice: adviceProblem})
+		if problem.present {
+			all = append(all, Concern{Kind: problem.kind, Label: problem.label, Text: problem.text, Advice: adviceProblem})
 		}
 	}
 	return all

@@ -65,6 +65,12 @@ func TestOnlyAMirrorThatIsFreshProvenAndWholeIsGood(t *testing.T) {
 		{"no scope at all", SourceStatus{Name: "bistro", State: StateRunning, Lacks: []string{"products", registry.Orders}, Streams: []StreamStatus{
 			{Name: registry.Key, State: StateRunning}, {Name: "products", State: StateOff, NoScope: true}, {Name: registry.Orders, State: StateOff, NoScope: true},
 		}}, "refused", "no access to 2 streams", "The key may not read products, sales_orders."},
+		{"a sweep is held, and the stream is late", with(func(s *SourceStatus) {
+			s.Streams[products].State, s.Streams[products].Detail, s.Streams[products].Behind = StateHeld, "confirm it", true
+		}), "sweep_held behind", "sweep held", "A sweep of products is held: a full resync did not see many of its live rows."},
+		{"late, in a state of another version", with(func(s *SourceStatus) {
+			s.Streams[products].State, s.Streams[products].Behind = "some_new_state", true
+		}), "behind", "products behind", "Larder is behind with products."},
 		{"refused", with(func(s *SourceStatus) {
 			s.State, s.Detail = StateUnauthorized, "the API refuses the key (401)"
 			s.Streams[products].Behind = true
@@ -130,6 +136,13 @@ func TestHealthOfSeveralSources(t *testing.T) {
 	drift := with(func(s *SourceStatus) { s.Proof.DriftDays = 90 })
 	bad := with(func(s *SourceStatus) { s.Streams[0].Quarantined, s.Streams[1].Quarantined = 3, 4 })
 	refused := with(func(s *SourceStatus) { s.State = StateUnauthorized })
+	noProducts := with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden })
+	filling := func(left time.Duration) SourceStatus {
+		return with(func(s *SourceStatus) {
+			s.State, s.Streams[2].State, s.Proof = StateBackfill, StateBackfill, nil
+			s.Streams[2].Progress = &Progress{Walk: "backfill", ExpectedLeft: Seconds(left)}
+		})
+	}
 	noSales := with(func(s *SourceStatus) { s.Streams, s.Proof = s.Streams[:2], nil })
 	tests := []struct {
 		name   string
@@ -141,7 +154,10 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"well", Status{Sources: []SourceStatus{wellSource("a"), wellSource("b")}}, "up_to_date", "Everything is up to date and proven."},
 		{"not all proven", Status{Sources: []SourceStatus{wellSource("a"), noSales}}, "up_to_date", "Everything is up to date."},
 		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "bistro: 90 days differ from the service's totals."},
-		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "bistro and 1 more: 90 days differ from the service's totals."},
+		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "bistro: 90 days differ from the service's totals. 1 more source has a concern of this kind."},
+		{"several keys", Status{Sources: []SourceStatus{noProducts, refused, refused}}, "refused", "bistro: The key may not read products. 2 more sources have a concern of this kind."},
+		{"backfills", Status{Sources: []SourceStatus{filling(time.Minute), filling(time.Hour)}}, "backfill", "bistro: Backfill under way. 1 more source has a concern of this kind."},
+		{"a backfill", Status{Sources: []SourceStatus{filling(time.Minute), wellSource("a")}}, "backfill", "bistro: Backfill under way, 60 s left."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "bistro: The service refuses the key."},
 		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
 		{"no rows are stored", marked(Warehouse{Unavailable: true}, wellSource("a"), wellSource("b")), "warehouse", "The warehouse takes no rows."},

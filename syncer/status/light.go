@@ -45,35 +45,35 @@ var streamTexts = map[string]streamText{
 
 // meaning is what the state of one of the source's streams means.
 func (s *SourceStatus) meaning(st *StreamStatus) streamText {
-	is, known := streamTexts[st.State]
+	means, known := streamTexts[st.State]
 	switch {
-	case !known: // a state of another version is not called good
-		return streamText{HealthGood, Light{strings.ReplaceAll(st.State, "_", " "), ToneQuiet}, ""}
 	case st.State == StateOff && slices.Contains(s.Lacks, st.Name):
 		return streamTexts[StateForbidden]
-	case st.Behind && (is.Tone == ToneGood || is.Tone == ToneBusy):
+	case st.Behind && (!known || means.Tone == ToneGood || means.Tone == ToneBusy):
 		return streamText{HealthBehind, Light{"behind", ToneTrouble}, ""}
+	case !known: // a state of another version is not called good
+		return streamText{HealthGood, Light{strings.ReplaceAll(st.State, "_", " "), ToneQuiet}, ""}
 	}
-	return is
+	return means
 }
 
 // Light is how one of the source's streams is: green only when it is fresh, nothing
 // of it is in quarantine, and for the orders, no day differs.
 func (s *SourceStatus) Light(st *StreamStatus) Light {
-	is := s.meaning(st)
+	means := s.meaning(st)
 	switch {
-	case st.State == StateUnstored, st.State == StateOff && is.kind == HealthGood:
+	case st.State == StateUnstored, st.State == StateOff && means.kind == HealthGood:
 	case s.unserved():
 		return Light{"not asked", ToneQuiet}
 	case st.Damaged:
 		return Light{"rows missing", ToneTrouble}
-	case is.Tone == ToneTrouble:
+	case means.Tone == ToneTrouble:
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
 		return Light{text.Counted(s.Proof.DriftDays, "day", "differs", "differ"), ToneTrouble}
 	case st.Quarantined > 0:
 		return Light{st.InQuarantine(), ToneTrouble}
 	}
-	return is.Light
+	return means.Light
 }
 
 // unserved reports whether nothing is asked for the source's streams, and its own words
@@ -101,8 +101,8 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	if st.Detail != "" && (!late || st.State != StateRunning) {
 		return st.Detail
 	}
-	if is := s.meaning(st); is.note != "" || !late {
-		return is.note
+	if means := s.meaning(st); means.note != "" || !late {
+		return means.note
 	}
 	since := ""
 	if st.Lag > 0 {
