@@ -129,7 +129,7 @@ func (c *chain) right(source, location string) {
 		var answer struct{ Data []json.RawMessage }
 		c.ask(c.keys[source].Value, uri, &answer)
 		for _, raw := range answer.Data {
-			day := proof.PlaceRows([][]byte{raw})[0]
+			day := proof.PlaceRows([][]byte{raw}, false)[0]
 			if began = began || day.Orders > 0; !began {
 				continue
 			}
@@ -202,7 +202,7 @@ func (c *chain) rightLines(source, location string) {
 	c.ask(c.keys[source].Value, uri, &answer)
 	rows := c.store.Rows("sales_products", c.business)
 	for _, raw := range answer.Data {
-		id := proof.ProductLineID(proof.PlaceRows([][]byte{raw})[0], location)
+		id := proof.ProductLineID(proof.PlaceRows([][]byte{raw}, true)[0], location)
 		if r := rows[id]; r.Raw != string(raw) || r.Deleted || r.Location != location {
 			c.t.Errorf("%s is %+v, the service says %s", id, r, raw)
 			return

@@ -330,7 +330,7 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 		raws[i] = raw
 	}
 	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range proof.PlaceRows(raws) {
+	for i, r := range proof.PlaceRows(raws, stream != registry.Daily) {
 		have, ok := rows[id(r, location)]
 		if r.Empty() && !ok && stream == registry.Daily {
 			continue

@@ -97,7 +97,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)
-	r.days = PlaceRows(r.Rows)
+	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = r.requests, 1

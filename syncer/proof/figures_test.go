@@ -24,7 +24,7 @@ func reportOf(sp Span, lines bool, rows ...string) map[types.Date]*reported {
 	for _, row := range rows {
 		raws = append(raws, []byte(row))
 	}
-	return readReport(sp, answer{SalesReport: api.SalesReport{Rows: raws}, days: PlaceRows(raws)}, lines)
+	return readReport(sp, answer{SalesReport: api.SalesReport{Rows: raws}, days: PlaceRows(raws, lines)}, lines)
 }
 
 func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {

@@ -305,10 +305,13 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if pos.Until != "" {
 		what = "full resync done"
 	}
-	st.LogDone(what, cp, "requests", pos.Requests)
 	st.back.mu.Lock()
 	began := st.back.began
 	st.back.mu.Unlock()
+	if !began.IsZero() {
+		cp.StartedAt = began // by the clock that UpdatedAt is by
+	}
+	st.LogDone(what, cp, "requests", pos.Requests)
 	inactive := st.Source.Identity().Inactive
 	if began.IsZero() || slices.ContainsFunc(st.Asked(), func(l string) bool { return slices.Contains(inactive, l) }) {
 		return nil

@@ -37,21 +37,35 @@ func (r DayRow) Empty() bool {
 	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
 }
 
-// PlaceRows reads what places each row. A row that cannot be read whole is placed by its date alone; the
+// PlaceRows reads what places each row, of days of totals or of lines of products: fields of the other
+// kind are unknown ones (DESIGN R9). A row that cannot be read whole is placed by its date alone; the
 // mapping reports what is wrong with it.
-func PlaceRows(raws [][]byte) []DayRow {
+func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	rows := make([]DayRow, len(raws))
 	for i, raw := range raws {
-		if mapping.Unmarshal(raw, &rows[i]) == nil {
-			continue
-		}
 		var dated struct {
 			Date types.Date `json:"date"`
 		}
-		if mapping.Unmarshal(raw, &dated) != nil {
-			dated.Date = ""
+		var day struct {
+			Orders  uint64 `json:"orders"`
+			Refunds string `json:"refunds"`
 		}
-		rows[i] = DayRow{Date: dated.Date, Orders: 1, Unplaced: true} // it is something, so the day is not empty
+		var line struct {
+			ProductID *string `json:"product_id"`
+			Name      string  `json:"name"`
+		}
+		into := any(&day)
+		if lines {
+			into = &line
+		}
+		switch {
+		case mapping.Unmarshal(raw, &dated) != nil:
+			rows[i] = DayRow{Orders: 1, Unplaced: true} // it is something, so the day is not empty
+		case mapping.Unmarshal(raw, into) != nil:
+			rows[i] = DayRow{Date: dated.Date, Orders: 1, Unplaced: true}
+		default:
+			rows[i] = DayRow{Date: dated.Date, Orders: day.Orders, Refunds: day.Refunds, ProductID: line.ProductID, Name: line.Name}
+		}
 	}
 	return rows
 }

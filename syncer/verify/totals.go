@@ -49,7 +49,7 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 		}
 		wanted := slices.Contains(st.Asked(), sp.Location)
 		answers := map[string]answer{}
-		for i, row := range proof.PlaceRows(r.Rows) {
+		for i, row := range proof.PlaceRows(r.Rows, k.stream.Def.LinesMayVanish) {
 			if !sp.Covers(row.Date) || row.Unplaced {
 				k.unclear[proof.DayKey(row.Date, sp.Location)] = true
 				continue
