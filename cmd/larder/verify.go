@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,7 +87,11 @@ func (p *findingPrinter) print(f verify.Finding) {
 	if f.API != nil || f.Mirror != nil {
 		values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
 	}
-	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, cmp.Or(f.ID, `""`), field, values)
+	id := f.ID
+	if id == "" || strings.ContainsAny(id, ` "`) {
+		id = strconv.Quote(id) // it cannot pass for what follows
+	}
+	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, id, field, values)
 	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
