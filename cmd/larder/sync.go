@@ -74,7 +74,7 @@ no failure, also when the key has nothing else to read.`,
 
 // printReport prints what a pass did, in lines that fit into a width (0: any).
 func printReport(w io.Writer, r syncer.Report, width int) error {
-	t := &table{width: width, least: len("  interrupted"), spare: []string{"unchanged", "requests", "quarantined", "removed"}}
+	t := &table{width: width, least: len("  interrupted"), optional: []string{"unchanged", "requests", "quarantined", "removed"}}
 	t.add("source", "stream", "rows", "removed", "unchanged", "quarantined", "requests", "result")
 	var rows, requests uint64
 	for _, s := range r.Sources {

@@ -157,7 +157,7 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 		p.line(s)
 		return
 	}
-	t := &table{width: widthOf(p.out), least: len("  interrupted"), spare: []string{"settled", "time", "moving", "quarantined"}}
+	t := &table{width: widthOf(p.out), least: len("  interrupted"), optional: []string{"settled", "time", "moving", "quarantined"}}
 	t.add("source", "stream", "rows", "differ", "moving", "settled", "quarantined", "time", "result")
 	for _, st := range s.Streams {
 		t.add(st.Source, cmp.Or(st.Stream, "-"), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
