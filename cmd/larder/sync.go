@@ -34,6 +34,7 @@ removed, nothing is: look whether they are really gone, then confirm with --full
 
 What fails is tried again from where it stopped, with pauses that grow to a minute, until
 it has come no further for as long as --retry-for says; a wrong key ends it at once.
+With 0s only single requests are tried again.
 
 A stream that failed, a sweep that is held and rows in quarantine end with exit code 1; a
 key without the scopes that configured streams need with 3. Online ordering that is off is
