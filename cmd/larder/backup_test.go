@@ -183,6 +183,7 @@ func TestBackupAndRestore(t *testing.T) {
 	h.want(0, "tables are in place", "check")
 	h.killed(writing, unmade, "backup", "four")
 	h.want(2, "is no finished backup", "restore", "four")
+	h.want(0, "! warehouse: a backup did not finish, and has left ", "check")
 	t.Run("a daemon on what a backup has left", func(t *testing.T) {
 		outer := h.t
 		h.t = t

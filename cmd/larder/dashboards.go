@@ -39,7 +39,7 @@ a provider of dashboards takes each of the two folders (deploy/grafana/provision
 both), or a person imports single files. docs/dashboards.md tells more.`,
 		Example: `  larder dashboards export /etc/grafana/larder
   larder dashboards export .   into ./ro and ./en`,
-		Args: cobra.ExactArgs(1),
+		Args: oneFolder,
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := dashboards.Export(args[0])
 			p := &printer{out: g.out}
@@ -49,4 +49,11 @@ both), or a person imports single files. docs/dashboards.md tells more.`,
 			return errors.Join(err, p.err)
 		},
 	}
+}
+
+func oneFolder(_ *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return errors.New("one folder is needed, as in larder dashboards export /etc/grafana/larder")
+	}
+	return nil
 }

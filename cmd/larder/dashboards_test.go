@@ -36,8 +36,9 @@ func TestDashboardsExport(t *testing.T) {
 		says string
 	}{
 		{[]string{"dashboards", "export", "taken"}, 1, "write the dashboards to taken"},
-		{[]string{"dashboards", "export"}, 2, "accepts 1 arg(s), received 0"},
-		{[]string{"dashboards", "export", "a", "b"}, 2, "accepts 1 arg(s), received 2"},
+		{[]string{"dashboards", "export"}, 2, "one folder is needed"},
+		{[]string{"dashboards", "export", ""}, 2, "one folder is needed"},
+		{[]string{"dashboards", "export", "a", "b"}, 2, "one folder is needed"},
 		{[]string{"dashboards"}, 2, "dashboards export DIR"},
 		{[]string{"dashboards", "import"}, 2, "import"},
 	} {

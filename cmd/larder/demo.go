@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,7 +68,7 @@ func runDemo(cmd *cobra.Command, g *globals, o demo.Options) error {
 	show := g.newProgress(syncer.Selection{})
 	defer show.end()
 	level := settings.Log.Level
-	if show.bars && level != "debug" {
+	if show.bars && !slices.ContainsFunc(o.Set, func(s string) bool { return strings.HasPrefix(s, "log.level=") }) {
 		level = "warn" // the bars show the rest
 	}
 	if o.Logger, err = g.logger(show.above(g.err), settings.Log.Format, level); err != nil {

@@ -43,7 +43,7 @@ meanwhile. The API is not asked.`,
 				in := bufio.NewScanner(g.in)
 				in.Scan()
 				if in.Err() != nil {
-					return fmt.Errorf("read the phone from the standard input: %w", in.Err())
+					return exit.UsageError(fmt.Errorf("read the phone from the standard input: %w", in.Err()))
 				}
 				if r.Phone = strings.TrimSpace(in.Text()); r.Phone == "" {
 					return exit.UsageError(errors.New("there is no phone on the standard input"))

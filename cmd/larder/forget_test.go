@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +13,27 @@ func TestForget(t *testing.T) {
 	t.Parallel()
 	h := newHouseOf(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 30, Epoch: time.Now().Add(-36 * time.Hour)})
 	h.configure("    personal_data: keep\n" + quiet + local("embedded:./data"))
+	h.write("long", strings.Repeat("7", 100_000))
 	h.want(2, "name the source whose restaurant it is", "forget", "--phone", "0722123456")
 	h.want(2, "name either the customer's phone (--phone) or orders", "forget", "--source", "bistro")
 	h.want(2, "name either the customer's phone (--phone) or orders", "forget", "--source", "bistro", "--phone", "0722123456", "--order", "o1")
 	h.want(2, "--phone has no digit in it", "forget", "--source", "bistro", "--phone", "Ana")
 	h.want(2, `--source "other" is not configured`, "forget", "--source", "other", "--order", "o1")
 	h.want(2, "there is no phone on the standard input", "forget", "--source", "bistro", "--phone", "-")
+	for _, in := range []string{h.path("long"), h.dir} { // a line without an end, and what cannot be read
+		stdin, err := os.Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := h.command("forget", "--source", "bistro", "--phone", "-")
+		c.Stdin = stdin
+		if said, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), "read the phone from the standard input: ") {
+			t.Errorf("of %s: exit code %d\n%s", in, c.ProcessState.ExitCode(), said)
+		}
+		if err := stdin.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	h.want(4, "larder run", "forget", "--source", "bistro", "--order", "o1") // there is no warehouse
 	h.want(0, "ok", "sync")
 	h.want(0, "Nothing is stored of that customer.", "forget", "--source", "bistro", "--phone", "+40700000000")

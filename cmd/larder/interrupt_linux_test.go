@@ -149,3 +149,12 @@ func TestBarsOnATerminal(t *testing.T) {
 		t.Errorf("another stream shows:\n%s", text)
 	}
 }
+
+// The bars show what the log would, unless it is asked for.
+func TestADemoOnATerminalLogsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	demo := newHouse(t).onTerminal(80, "demo", "--set", "web.listen=", "--set", "log.level=info")
+	demo.shows("level=INFO")
+	demo.interrupt()
+	demo.ends(1)
+}

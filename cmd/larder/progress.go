@@ -137,6 +137,9 @@ func barsOf(walks []walk, width, height int) string {
 		walks = append(walks[:most:most], walk{name: fmt.Sprintf("and %d more", n)})
 	}
 	names, length := 0, width/8
+	if width < 100 {
+		length = min(length, 6) // how far it is and how long it takes are beside it
+	}
 	for _, w := range walks {
 		names = max(names, len(w.name))
 	}

@@ -13,21 +13,28 @@ import (
 
 func TestNoMoreBarsThanTheTerminalHasLinesFor(t *testing.T) {
 	walks := []walk{{"a products", 50, 100, "50 of 100 rows"}, {"bistro sales_orders", 0, 0, "1,000 rows"}, {"c", 7, 5, "7 of 5 rows"}, {name: "d"}}
+	forecast := walk{"bistro sales_orders", 1, 2, "123,456 of 234,567 rows, 10 min left, 1,234 requests"}
 	for height, want := range map[int]string{
-		24: `a products          ━━━━━───── 50 of 100 rows
-bistro sales_orders ────────── 1,000 rows
-c                   ━━━━━━━━━━ 7 of 5 rows
+		24: `a products          ━━━─── 50 of 100 rows
+bistro sales_orders ────── 1,000 rows
+c                   ━━━━━━ 7 of 5 rows
 d
 `,
-		5: `a products          ━━━━━───── 50 of 100 rows
-bistro sales_orders ────────── 1,000 rows
+		5: `a products          ━━━─── 50 of 100 rows
+bistro sales_orders ────── 1,000 rows
 and 2 more
 `,
-		1: "a products ━━━━━───── 50 of 100 rows\nand 3 more\n",
+		1: "a products ━━━─── 50 of 100 rows\nand 3 more\n",
 	} {
 		if got := barsOf(walks, 80, height); got != want {
 			t.Errorf("%d lines: got\n%s\nwant\n%s", height, got, want)
 		}
+	}
+	if got := barsOf([]walk{forecast}, 80, 24); got != "bistro sales_orders ━━━─── "+forecast.text+"\n" {
+		t.Errorf("80 columns: %q", got)
+	}
+	if got := barsOf(walks[:1], 100, 24); got != "a products ━━━━━━────── 50 of 100 rows\n" {
+		t.Errorf("100 columns: %q", got)
 	}
 	if got := barsOf(walks[:1], 20, 24); got != "a products ━─ 50 of…\n" {
 		t.Errorf("20 columns: %q", got)

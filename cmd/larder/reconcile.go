@@ -42,13 +42,16 @@ differs); unsettled (orders of it changed all the while); unproven (the service 
 answer, or not with figures). Each is stored when its day is done, and printed, if it is
 not proven, with both figures: a command that is ended in the middle has lost nothing.
 With --format json it is a JSON object, and the last line is a summary. The location is
-empty in verdicts about all locations together. The summary counts verdicts, of which a
-day has several, and under days the days, by their worst. A drift, and what could not be
-compared, end with exit code 1; a key without sales:read with 3.`,
+empty in verdicts about all locations together. A verdict may come again, when a day was
+compared once more: of a source, day, location and subject the last line counts. The
+summary counts verdicts, of which a day has several, and under days the days, by their
+worst. A drift, and what could not be compared, end with exit code 1; a key without
+sales:read with 3.`,
 		Example: `  larder reconcile
   larder reconcile --from 2026-01-01 --to 2026-03-31 --heal
   larder reconcile --source bistro --from 2026-10-25 --to 2026-10-25
-  larder reconcile --format json | jq 'select(.verdict == "drift")'`,
+  larder reconcile --format json |
+    jq -n 'INDEX(inputs; [.source, .day, .location, .subject])[] | select(.verdict == "drift")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := r.Check(); err != nil {
@@ -111,10 +114,11 @@ func (p verdictPrinter) print(r syncer.ReconcileReport) {
 				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
 				continue
 			}
-			p.printf("%s\n", text.Visible(verdict))
+			lines := text.Visible(verdict) + "\n"
 			for _, line := range details {
-				p.printf("%s", wrap(text.Visible(line), "  ", widthOf(p.out)))
+				lines += wrap(text.Visible(line), "  ", widthOf(p.out))
 			}
+			p.printf("%s", lines) // at once: bars are drawn anew for each write
 		}
 	}
 }
@@ -145,19 +149,19 @@ func comparisonsOf(r syncer.ReconcileReport) []walk {
 			walks = append(walks, walk{s.Source, s.Backfill.Rows, s.Backfill.TotalRows, "first the orders: " + s.Backfill.Text()})
 		case s.ToHeal > 0:
 			done := fmt.Sprintf("healing, %d of %s done", s.HealedDays, text.Plural(s.ToHeal, "day"))
-			walks = append(walks, walk{s.Source, uint64(s.HealedDays), uint64(s.ToHeal), done + left(s)})
+			walks = append(walks, walk{s.Source, uint64(s.HealedDays), uint64(s.ToHeal), done + timeLeft(s)})
 		case s.Steps > 0:
 			done := fmt.Sprintf("%d of %s", s.Asked, text.Plural(s.Steps, "question"))
 			if s.Suspects > 0 {
 				done += ", " + text.Counted(s.Suspects, "day", "differs", "differ") + " at first sight"
 			}
-			walks = append(walks, walk{s.Source, uint64(s.Asked), uint64(s.Steps), done + left(s)})
+			walks = append(walks, walk{s.Source, uint64(s.Asked), uint64(s.Steps), done + timeLeft(s)})
 		}
 	}
 	return walks
 }
 
-func left(s *syncer.SourceReconcile) string {
+func timeLeft(s *syncer.SourceReconcile) string {
 	if s.ExpectedLeft <= 0 {
 		return ""
 	}

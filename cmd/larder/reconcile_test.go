@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,8 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), strings.Join(want, "\n"))
 	}
 	out.Reset()
-	verdicts = verdictPrinter{&printer{out: &out}, map[string]bool{}}
+	writes := writeCounter{Writer: &out}
+	verdicts = verdictPrinter{&printer{out: &writes}, map[string]bool{}}
 	verdicts.print(report)
 	report.Sources[0].Open[1].Reason = "no answer again"
 	verdicts.print(report) // what is the same is not repeated
@@ -80,8 +82,8 @@ bistro 2026-03-29 daily at l1: unproven
   no answer
 bistro 2026-03-29 daily at l1: unproven
   no answer again
-`; out.String() != want {
-		t.Errorf("while it runs:\n%s", out.String())
+`; out.String() != want || writes.n != 3 {
+		t.Errorf("while it runs, in %d writes:\n%s", writes.n, out.String())
 	}
 	printReconciled(&printer{out: &out}, report, nil)
 	for _, want := range []string{
@@ -92,6 +94,16 @@ bistro 2026-03-29 daily at l1: unproven
 			t.Errorf("%q is not told:\n%s", want, out.String())
 		}
 	}
+}
+
+type writeCounter struct {
+	io.Writer
+	n int
+}
+
+func (c *writeCounter) Write(b []byte) (int, error) {
+	c.n++
+	return c.Writer.Write(b)
 }
 
 func TestAReconciliationTellsItsQuestions(t *testing.T) {

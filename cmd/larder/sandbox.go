@@ -9,11 +9,12 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/larder-sync/larder/internal/demo"
 	"github.com/larder-sync/larder/internal/exit"
@@ -44,7 +45,7 @@ Faults:
 ` + listed(faults.WebhookKinds()) + `Readings, where the API's description leaves something open:
 ` + strings.TrimSuffix(listed(namesOf(&o.Readings)), "\n"),
 		Example: `  larder sandbox --live
-  larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/bistro
+  larder sandbox --live --online-orders 500 --webhook-url http://127.0.0.1:9470/webhooks/sandbox
   larder sandbox --restaurants 10 --orders 100000 --days 365 --no-limits
   larder sandbox --fault server_error=0.01 --fault latency=0.2,delay=300ms,route=/sales/orders
   larder sandbox --reading strange-ids --reading stamp-precision=1s`,
@@ -126,27 +127,40 @@ func parseFault(text string) (faults.Fault, error) {
 // set sets the field of a struct that a text names, as name=value. A switch needs no value.
 func set(in any, text string) error {
 	name, value, given := strings.Cut(text, "=")
-	if !given {
-		value = "true"
-	}
 	names := namesOf(in)
 	at := slices.Index(names, strings.ReplaceAll(name, "_", "-"))
 	if at < 0 {
 		return fmt.Errorf("%q is unknown; known are %s", name, strings.Join(names, ", "))
 	}
 	field := reflect.ValueOf(in).Elem().Field(at)
-	if err := yaml.Unmarshal([]byte(value), field.Addr().Interface()); err != nil {
+	if !given && field.Kind() == reflect.Bool {
+		value = "true"
+	}
+	var err error
+	switch field := field.Addr().Interface().(type) {
+	case *bool:
+		*field, err = strconv.ParseBool(value)
+	case *int:
+		*field, err = strconv.Atoi(value)
+	case *float64:
+		*field, err = strconv.ParseFloat(value, 64)
+	case *time.Duration:
+		*field, err = time.ParseDuration(value)
+	case *string:
+		*field = value
+	}
+	if err != nil || value == "" {
 		return fmt.Errorf("%s %q; allowed: %s", name, value, field.Type())
 	}
 	return nil
 }
 
-var hump = regexp.MustCompile(`([a-z])([A-Z])`)
+var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // namesOf are the fields of a struct, as short-pages.
 func namesOf(in any) (names []string) {
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(in).Elem()) {
-		names = append(names, strings.ToLower(hump.ReplaceAllString(field.Name, "$1-$2")))
+		names = append(names, strings.ToLower(wordEnd.ReplaceAllString(field.Name, "$1-$2")))
 	}
 	return names
 }

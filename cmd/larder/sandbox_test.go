@@ -59,12 +59,12 @@ func TestSandboxUsage(t *testing.T) {
 
 func TestReadingsAndFaultsAreFieldsByName(t *testing.T) {
 	var r sandbox.Readings
-	for _, text := range []string{"shared-ids", "stamp-precision=100ns", "short-pages=7"} {
+	for _, text := range []string{"shared-ids", "strange-ids=1", "long-floats=false", "stamp-precision=100ns", "short-pages=7"} {
 		if err := set(&r, text); err != nil {
 			t.Error(err)
 		}
 	}
-	if want := (sandbox.Readings{SharedIDs: true, StampPrecision: 100, ShortPages: 7}); r != want {
+	if want := (sandbox.Readings{SharedIDs: true, StrangeIDs: true, StampPrecision: 100, ShortPages: 7}); r != want {
 		t.Errorf("%+v", r)
 	}
 	f, err := parseFault("server_error=0.25,count=3,retry_after=9,delay=300ms,route=/sales/orders")
@@ -75,9 +75,19 @@ func TestReadingsAndFaultsAreFieldsByName(t *testing.T) {
 		t.Errorf("%v, %+v", err, f)
 	}
 	for text, want := range map[string]string{
-		"short-page=7": `"short-page" is unknown; known are range-by-change, `, "short-pages=many": `short-pages "many"; allowed: int`, "stamp-delay": `stamp-delay "true"; allowed: time.Duration`,
+		"short-page=7": `"short-page" is unknown; known are range-by-change, `, "short-pages=many": `short-pages "many"; allowed: int`, "stamp-delay": `stamp-delay ""; allowed: time.Duration`,
+		"short-pages=": `short-pages ""; allowed: int`, "short-pages=~": `short-pages "~"; allowed: int`, "short-pages=7.9": `short-pages "7.9"; allowed: int`,
+		"shared-ids=": `shared-ids ""; allowed: bool`, "stamp-delay=": `stamp-delay ""; allowed: time.Duration`,
 	} {
 		if err := set(&r, text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"server_error=": `probability ""; allowed: float64`, "hang,count=~": `count "~"; allowed: int`, "hang,route": `route ""; allowed: string`,
+		"hang,route=": `route ""; allowed: string`, "latency,delay=": `delay ""; allowed: time.Duration`, "hang,": `"" is unknown; known are kind, `,
+	} {
+		if _, err := parseFault(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -115,7 +115,7 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 }
 
 func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
-	t := &table{width: width, indent: "  ", spare: []string{"next walk", "newest change (UTC)", "rows", "last walk"}}
+	t := &table{width: width, indent: "  ", optional: []string{"next walk", "newest change (UTC)", "rows", "last walk"}}
 	t.add("stream", "state", "last walk", "next walk", "newest change (UTC)", "rows", "note")
 	for j := range src.Streams {
 		st := &src.Streams[j]

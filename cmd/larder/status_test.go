@@ -40,8 +40,8 @@ bistro: backfill
 bistro: no answer
   Bistro; 3 of 120 requests in the last minute
   The service does not answer. No answer. Asked again in 8 s.
-  stream       state      last walk     newest change (UTC)  rows  note
-  sales_daily  not asked  never walked  -                    -
+  stream       state      last walk     next walk  newest change (UTC)  rows  note
+  sales_daily  not asked  never walked  -          -                    -
 `)
 	s.Sources[0].State, s.Sources[0].Detail, s.Sources[0].NextProbe = "starting", "", time.Time{}
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = now.Add(40*time.Minute), "key"
@@ -51,8 +51,8 @@ bistro: no answer
 bistro: starting
   Bistro; 3 of 120 requests in the last minute; someone else seems to use the key, and leaves few requests
   Waiting for the first answer: the service answers 429 and asks to wait until 12:40:00 UTC.
-  stream       state     last walk     newest change (UTC)  rows  note
-  sales_daily  starting  never walked  -                    -
+  stream       state     last walk     next walk  newest change (UTC)  rows  note
+  sales_daily  starting  never walked  -          -                    -
 `)
 	s.Sources[0].Budget.PausedUntil, s.Sources[0].Budget.Shared = time.Time{}, ""
 	s.Sources[0].State = "stopped"

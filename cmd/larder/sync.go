@@ -34,6 +34,7 @@ removed, nothing is: look whether they are really gone, then confirm with --full
 
 What fails is tried again from where it stopped, with pauses that grow to a minute, until
 it has come no further for as long as --retry-for says; a wrong key ends it at once.
+With 0s only single requests are tried again.
 
 A stream that failed, a sweep that is held and rows in quarantine end with exit code 1; a
 key without the scopes that configured streams need with 3. Online ordering that is off is
@@ -74,7 +75,7 @@ no failure, also when the key has nothing else to read.`,
 
 // printReport prints what a pass did, in lines that fit into a width (0: any).
 func printReport(w io.Writer, r syncer.Report, width int) error {
-	t := &table{width: width, least: len("  interrupted"), spare: []string{"unchanged", "requests", "quarantined", "removed"}}
+	t := &table{width: width, least: len("  interrupted"), optional: []string{"unchanged", "requests", "quarantined", "removed"}}
 	t.add("source", "stream", "rows", "removed", "unchanged", "quarantined", "requests", "result")
 	var rows, requests uint64
 	for _, s := range r.Sources {

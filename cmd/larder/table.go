@@ -31,11 +31,11 @@ func widthOf(w io.Writer) int {
 // table prints rows that never are wider than the terminal. Its last column holds text of any
 // length, which is below its row where it does not fit beside it.
 type table struct {
-	width  int // of the terminal; 0: any
-	indent string
-	least  int        // columns of the terminal that the last column has beside the others
-	spare  []string   // heads of the columns left out where not all fit, the first one first
-	rows   [][]string // the first has the heads
+	width    int // of the terminal; 0: any
+	indent   string
+	least    int        // columns of the terminal that the last column has beside the others
+	optional []string   // heads of the columns left out where not all fit, the first one first
+	rows     [][]string // the first has the heads
 }
 
 // add adds a row, a value for each column. What came from outside stays in its cell.
@@ -49,12 +49,12 @@ func (t *table) add(values ...any) {
 
 func (t *table) print(w io.Writer) error {
 	lines := t.aligned()
-	for t.width > 0 && widest(lines)+t.least > t.width && len(t.spare) > 0 {
-		i := slices.Index(t.rows[0], t.spare[0])
+	for t.width > 0 && widest(lines)+t.least > t.width && len(t.optional) > 0 {
+		i := slices.Index(t.rows[0], t.optional[0])
 		for at, row := range t.rows {
 			t.rows[at] = slices.Delete(row, i, i+1)
 		}
-		t.spare, lines = t.spare[1:], t.aligned()
+		t.optional, lines = t.optional[1:], t.aligned()
 	}
 	var b strings.Builder
 	for i, line := range lines {

@@ -69,7 +69,7 @@ func TestStatusOnANarrowTerminal(t *testing.T) {
 }
 
 func TestLastColumnIsBelowItsRowWhereItDoesNotFitBesideIt(t *testing.T) {
-	p := &table{width: 50, spare: []string{"requests"}}
+	p := &table{width: 50, optional: []string{"requests"}}
 	p.add("stream", "requests", "result")
 	p.add("sales_orders", 12, "ok")
 	p.add("products", 1, "off: key lacks menu:read and much else, which is more than fits")

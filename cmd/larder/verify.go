@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,7 +87,11 @@ func (p *findingPrinter) print(f verify.Finding) {
 	if f.API != nil || f.Mirror != nil {
 		values = "API " + shownValue(f, f.API) + ", mirror " + shownValue(f, f.Mirror)
 	}
-	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, cmp.Or(f.ID, `""`), field, values)
+	id := f.ID
+	if id == "" || strings.ContainsAny(id, ` "`) {
+		id = strconv.Quote(id) // it cannot pass for what follows
+	}
+	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, id, field, values)
 	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
 	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
 		p.hints = append(p.hints, f.Hint)
@@ -152,7 +157,7 @@ func (p *findingPrinter) summary(r verify.Report, err error) {
 		p.line(s)
 		return
 	}
-	t := &table{width: widthOf(p.out), least: len("  interrupted"), spare: []string{"settled", "time", "moving", "quarantined"}}
+	t := &table{width: widthOf(p.out), least: len("  interrupted"), optional: []string{"settled", "time", "moving", "quarantined"}}
 	t.add("source", "stream", "rows", "differ", "moving", "settled", "quarantined", "time", "result")
 	for _, st := range s.Streams {
 		t.add(st.Source, cmp.Or(st.Stream, "-"), st.Rows, st.Differences, st.Moving, st.Settled, st.InQuarantine,
