@@ -71,6 +71,7 @@ func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
+		held: heldRows{known: map[string]heldOf{}},
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -233,7 +234,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 	}
 	close(d.ready)
 	loop("the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
+	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink.Counts, y.Status) })
 	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
