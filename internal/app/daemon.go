@@ -217,7 +217,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.Damages(d.route).Settle(ctx, sink, nil); err != nil {
+	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
 		return exit.WarehouseError(err)
 	}
 	if d.before != nil {
@@ -248,14 +248,11 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if err := d.app.Damages(d.route).Settle(ctx, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("note which damages are over; tried again", "error", err)
-		}
-		if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
-			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
 		}
 		problem := d.app.WarehouseProblem(ctx, d.route, sink)
 		switch {
@@ -265,6 +262,9 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 			d.setProblem(warehouse.Waiting(problem))
 		default:
 			d.setProblem("")
+			if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
+				d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
+			}
 		}
 	}
 }
