@@ -42,7 +42,7 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	if m, err = (backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}).On(base); err != nil {
 		return m, exit.UsageError(err)
 	}
-	if err := a.Existing(); err != nil {
+	if err := a.existing(ctx); err != nil {
 		return m, err
 	}
 	if engine.Foreign(dsn.Dir()) != nil {

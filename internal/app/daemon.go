@@ -93,6 +93,9 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	for _, e := range d.app.Config.Exposed() {
 		d.app.Log.Warn("configuration: "+e.String(), "next", e.Mend)
 	}
+	if err := d.app.folderReplaced(ctx); err != nil {
+		return err
+	}
 	if d.route, err = d.app.Reach(ctx, &d.life); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 		return report, err
 	}
 	if !k.begins {
-		if err := a.Existing(); err != nil {
+		if err := a.existing(ctx); err != nil {
 			return report, err
 		}
 	}
