@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -78,7 +77,7 @@ func exposed(path string) bool {
 		return false
 	}
 	info, err := os.Stat(real)
-	if err != nil || info.Mode()&readableByAll == 0 || mounted(path, unix.Access(real, unix.W_OK)) {
+	if err != nil || info.Mode()&readableByAll == 0 || mounted(path, readOnly(real)) {
 		return false
 	}
 	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
@@ -92,10 +91,10 @@ func exposed(path string) bool {
 	}
 }
 
-// mounted recognises a secret of an orchestrator: by the place that is meant for them, or, by the error
-// of writing there, by a file system that is read-only.
-func mounted(path string, write error) bool {
-	return strings.HasPrefix(path, "/run/secrets/") || strings.HasPrefix(path, "/var/run/secrets/") || errors.Is(write, unix.EROFS)
+// mounted recognises a secret of an orchestrator: by the place that is meant for them, or by a mount
+// that is read-only.
+func mounted(path string, readOnly bool) bool {
+	return strings.HasPrefix(path, "/run/secrets/") || strings.HasPrefix(path, "/var/run/secrets/") || readOnly
 }
 
 // mend is the command that leaves a file readable for this process alone.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestExposedSecrets(t *testing.T) {
@@ -87,18 +85,17 @@ func TestAKeyInTheFileMakesItASecret(t *testing.T) {
 func TestMountedSecrets(t *testing.T) {
 	for _, c := range []struct {
 		what, path string
-		write      error
+		readOnly   bool
 		want       bool
 	}{
-		{"a secret volume of Kubernetes", "/etc/larder/keys/bistro", unix.EROFS, true},
-		{"a secret of Docker compose: a bind mount", "/run/secrets/bistro", unix.EROFS, true},
-		{"a secret of Podman", "/run/secrets/bistro", nil, true},
-		{"a read-only memory disk of systemd", "/run/credentials/larder.service/bistro", unix.EROFS, true},
-		{"a key in /run of a machine with users", "/run/larder/bistro", nil, false},
-		{"a key on a disk", "/etc/larder/bistro", nil, false},
-		{"a key of another user", "/etc/larder/bistro", unix.EACCES, false},
+		{"a secret volume of Kubernetes", "/etc/larder/keys/bistro", true, true},
+		{"a secret of Docker compose: a bind mount", "/run/secrets/bistro", true, true},
+		{"a secret of Podman", "/run/secrets/bistro", false, true},
+		{"a read-only memory disk of systemd", "/run/credentials/larder.service/bistro", true, true},
+		{"a key in /run of a machine with users", "/run/larder/bistro", false, false},
+		{"a key on a disk", "/etc/larder/bistro", false, false},
 	} {
-		if got := mounted(c.path, c.write); got != c.want {
+		if got := mounted(c.path, c.readOnly); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}

@@ -77,7 +77,7 @@ func (a *App) checkSelection(sel syncer.Selection) error {
 
 // Checker tries everything that `larder run` needs.
 func (a *App) Checker() check.Checker {
-	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader(), Daemon: a.daemonStatus}
+	return check.Checker{Warehouse: &a.Opener, API: a.api, Sources: a.reader(), Daemon: a.daemonStatus, Replaced: a.folderReplaced}
 }
 
 // newSyncer makes the syncer; all its sources share one pool of connections.

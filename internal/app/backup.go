@@ -42,7 +42,7 @@ func (a *App) Backup(ctx context.Context, dir, base string, progress func(Backup
 	if m, err = (backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}).On(base); err != nil {
 		return m, exit.UsageError(err)
 	}
-	if err := a.Existing(); err != nil {
+	if err := a.existing(ctx); err != nil {
 		return m, err
 	}
 	if engine.Foreign(dsn.Dir()) != nil {
@@ -79,7 +79,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	remove := func() error { return errors.Join(os.RemoveAll(work), os.RemoveAll(backup.Unfinished(dir))) }
 	defer func() { err = errors.Join(err, remove()) }()
 	if err := os.Mkdir(backup.Unfinished(dir), 0o700); err != nil { // a place that cannot be written
-		return m, err
+		return m, fmt.Errorf("back up to %s: %w", dir, err)
 	} else if err := os.Remove(backup.Unfinished(dir)); err != nil {
 		return m, err
 	}
@@ -98,7 +98,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	if m.Base != "" { // which lacks also the merges that were under way when it was made
 		atMost = min(atMost, backup.SizeSince(filepath.Join(a.Config.Warehouse.DSN.Dir(), "store"), m.BaseMadeAt.Add(-time.Hour)))
 	}
-	if err := cmp.Or(free(work, atMost+leftFree), free(filepath.Dir(dir), atMost)); err != nil {
+	if err := cmp.Or(backup.NeedFree(work, atMost+backup.LeftFree), backup.NeedFree(filepath.Dir(dir), atMost)); err != nil {
 		return m, fmt.Errorf("back up to %s: %w", dir, err)
 	}
 	m.MadeAt = time.Now().UTC()
@@ -109,19 +109,6 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 		}
 	}
 	return m, err
-}
-
-// leftFree is what a backup leaves to the daemon of the data folder's disk, in bytes.
-const leftFree = 256 << 20
-
-// free refuses a disk that has not so many bytes free.
-func free(dir string, needed uint64) error {
-	free, err := backup.Free(dir)
-	if err == nil && free < float64(needed) {
-		err = fmt.Errorf("the disk of %s has %s free, and the backup may need %s there: free some space, or write only what is new with --base, on a recent backup",
-			dir, config.Size(int64(free)), config.Size(int64(needed)))
-	}
-	return err
 }
 
 // write has the engine write a backup of at most so many bytes, and moves it to its place.

@@ -66,11 +66,11 @@ func TestBackupToAnotherMount(t *testing.T) {
 		if err := syscall.Mount(plain, mounted, "", syscall.MS_BIND, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := free(disk.Dir, 1<<60); err == nil || !strings.Contains(err.Error(), disk.Dir) {
+		if err := backup.NeedFree(disk.Dir, 1<<60); err == nil || !strings.Contains(err.Error(), disk.Dir) {
 			t.Errorf("an exbibyte: %v", err)
 		}
-		if _, err := w.app.Backup(t.Context(), "/proc/b", "", func(BackupProgress) {}); err == nil {
-			t.Error("to a place that cannot be written")
+		if _, err := w.app.Backup(t.Context(), "/proc/b", "", func(BackupProgress) {}); err == nil || !strings.HasPrefix(err.Error(), "back up to /proc/b: ") {
+			t.Errorf("to a place that cannot be written: %v", err)
 		}
 		to := filepath.Join(mounted, "new")
 		m, err := w.app.Backup(t.Context(), to, "", func(BackupProgress) {})

@@ -71,6 +71,7 @@ func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
+		held: heldRows{known: map[string]heldOf{}},
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
@@ -91,6 +92,9 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	}
 	for _, e := range d.app.Config.Exposed() {
 		d.app.Log.Warn("configuration: "+e.String(), "next", e.Mend)
+	}
+	if err := d.app.folderReplaced(ctx); err != nil {
+		return err
 	}
 	if d.route, err = d.app.Reach(ctx, &d.life); err != nil {
 		return err
@@ -216,7 +220,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 		return err
 	}
 	d.setProblem("")
-	if err := d.app.Damages(d.route).Settle(ctx, sink, nil); err != nil {
+	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
 		return exit.WarehouseError(err)
 	}
 	if d.before != nil {
@@ -233,7 +237,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 	}
 	close(d.ready)
 	loop("the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink, y.Status) })
+	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink.Counts, y.Status) })
 	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
@@ -247,14 +251,11 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.Sink) {
 	dropped := map[time.Time]bool{}
 	for lifecycle.Pause(ctx, warehouse.WatchEvery) {
-		if err := d.app.Damages(d.route).Settle(ctx, sink, dropped); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
 		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("note which damages are over; tried again", "error", err)
-		}
-		if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
-			d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
 		}
 		problem := d.app.WarehouseProblem(ctx, d.route, sink)
 		switch {
@@ -264,6 +265,9 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 			d.setProblem(warehouse.Waiting(problem))
 		default:
 			d.setProblem("")
+			if d.app.Config.Warehouse.DSN.Embedded() && d.endCommands == nil && d.takeCommands(ctx) == nil {
+				d.app.Log.Info("the other daemon on this data folder has ended; commands make their passes through this one")
+			}
 		}
 	}
 }

@@ -6,15 +6,17 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// A data folder that is removed under a running daemon: the page and /readyz say so, nothing is
-// acknowledged, and what reads makes no new folder.
+// A data folder that is removed under a running daemon: the page, /readyz and every command
+// say so, nothing is acknowledged, and no second engine makes a new folder.
 func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 12, Orders: 200, Days: 10, NoLimits: true})
@@ -34,9 +36,33 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	}
 	saysNothingIsStored(t, d)
 
-	err := w.another(w.app.Config, w.app.Log.Handler()).Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
-	if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "there is no data at "+dir) {
-		t.Errorf("sql: %v", err)
+	command := w.another(w.app.Config, w.app.Log.Handler())
+	command.Config.Web.Listen = strings.TrimPrefix(d.page.URL(), "http://")
+	for _, what := range []string{"removed", "replaced"} {
+		s, err := command.Status(t.Context())
+		if err != nil || len(s.Problems) == 0 || !strings.Contains(s.Problems[0], "removed or replaced") {
+			t.Errorf("%s: status: %v %v", what, s.Problems, err)
+		}
+		_, err = command.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "a daemon is running for "+dir) {
+			t.Errorf("%s: sync: %v", what, err)
+		}
+		err = command.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "stop the daemon") {
+			t.Errorf("%s: sql: %v", what, err)
+		}
+		var found []string
+		err = command.Checker().Run(t.Context(), func(f check.Finding) { found = append(found, f.Mark+" "+f.Text) })
+		all := strings.Join(found, "\n")
+		if exit.Code(err) != exit.Warehouse || !strings.Contains(all, "✗ warehouse: a daemon is running for "+dir) || strings.Contains(all, "is taken by") || strings.Contains(all, "is free") {
+			t.Errorf("%s: check: %v\n%s", what, err, all)
+		}
+		if _, err := os.Stat(dir + "/store"); err == nil {
+			t.Errorf("%s: a command made a new warehouse", what)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.change(t)
 	pass := make(chan error, 1)
@@ -51,7 +77,7 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 	}
 
 	// With the folder put back, everything is there, and what changed meanwhile comes.
-	if err := os.Rename(dir+".old", dir); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.Rename(dir+".old", dir)); err != nil {
 		t.Fatal(err)
 	}
 	w.sync(t)

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,11 +15,19 @@ import (
 
 // heldRows knows how many live rows the warehouse holds of each restaurant's streams.
 // Counting them reads a column of every row, so nobody who looks at a status waits for
-// it, and it never takes more than a hundredth of the time.
+// it. The rows of the restaurants of which something was written are counted, and never for
+// more than a hundredth of the time.
 type heldRows struct {
-	mu     sync.Mutex
-	counts []clickhouse.Count
-	at     time.Time // of the count; zero: there is none yet
+	mu    sync.Mutex
+	known map[string]heldOf // by business
+	at    time.Time         // of the newest count
+}
+
+// heldOf is what was last counted of a restaurant.
+type heldOf struct {
+	rows            map[string]uint64 // by stream
+	counted, before uint64            // rows written when the last two counts began
+	at              time.Time
 }
 
 const (
@@ -26,51 +36,61 @@ const (
 	heldStale = time.Hour       // other processes may write too
 )
 
-// run counts until ctx ends, when something was written since the last time, and once more after
-// that: what is written is in the warehouse a moment later.
-func (h *heldRows) run(ctx context.Context, log *slog.Logger, sink *clickhouse.Sink, now func() status.Status) {
-	var counted, before uint64 // rows written when the last two counts began
+// run counts until ctx ends the rows of the restaurants of which something was written since the last
+// time, and once more after that: what is written is in the warehouse a moment later.
+func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx context.Context, businesses ...string) ([]clickhouse.Count, error), now func() status.Status) {
 	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldPause
-		written := uint64(0)
-		for _, src := range now().Sources {
-			for i := range src.Streams {
-				written += src.Streams[i].Written
+		written, due := writtenOf(now()), map[string]heldOf{}
+		for business, n := range written {
+			if k := h.known[business]; k.at.IsZero() || k.counted != n || k.before != n || time.Since(k.at) >= heldStale {
+				due[business] = heldOf{rows: map[string]uint64{}, counted: n, before: k.counted, at: time.Now()}
 			}
 		}
-		if !h.at.IsZero() && written == counted && counted == before && time.Since(h.at) < heldStale {
+		if len(due) == 0 {
 			continue
 		}
 		began := time.Now()
-		counts, err := sink.Counts(ctx)
+		counts, err := count(ctx, slices.Sorted(maps.Keys(due))...)
 		wait = max(heldPause, heldShare*time.Since(began))
 		if err != nil {
 			log.Debug("count the rows held", "error", err) // the page says so when the warehouse is unreachable
 			continue
 		}
-		counted, before = written, counted
+		for _, c := range counts {
+			due[c.Business].rows[c.Stream] = c.Rows
+		}
 		h.mu.Lock()
-		h.counts, h.at = counts, time.Now()
+		maps.DeleteFunc(h.known, func(business string, _ heldOf) bool { _, served := written[business]; return !served })
+		maps.Copy(h.known, due)
+		h.at = time.Now()
 		h.mu.Unlock()
 	}
 }
 
-// fill puts the rows into a status.
+// writtenOf is how many rows this process has written of each restaurant that is known.
+func writtenOf(s status.Status) map[string]uint64 {
+	written := map[string]uint64{}
+	for i := range s.Sources {
+		if src := &s.Sources[i]; src.BusinessID != "" {
+			for j := range src.Streams {
+				written[src.BusinessID] += src.Streams[j].Written
+			}
+		}
+	}
+	return written
+}
+
+// fill puts the rows into a status. What was not counted yet stays unknown.
 func (h *heldRows) fill(s *status.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s.CountedAt = h.at; h.at.IsZero() {
-		return
-	}
-	type list struct{ business, stream string }
-	rows := map[list]uint64{}
-	for _, c := range h.counts {
-		rows[list{c.Business, c.Stream}] = c.Rows
-	}
+	s.CountedAt = h.at
 	for i := range s.Sources {
+		k, counted := h.known[s.Sources[i].BusinessID]
 		for j := range s.Sources[i].Streams {
-			if st := &s.Sources[i].Streams[j]; st.State != status.StateOff { // else they are another source's
-				st.Rows = new(rows[list{s.Sources[i].BusinessID, st.Name}])
+			if st := &s.Sources[i].Streams[j]; counted && st.State != status.StateOff { // else they are another source's
+				st.Rows = new(k.rows[st.Name])
 			}
 		}
 	}

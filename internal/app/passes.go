@@ -19,10 +19,6 @@ import (
 // makes them, else this process does: then a remote warehouse that is down is waited for as
 // long as wait, at the start and in the middle. A report is filled as far as the pass came.
 
-// errGoesOn means that a person has stopped waiting for a pass that a daemon makes.
-var errGoesOn = &exit.InterruptedError{Next: "the daemon goes on with the full resyncs that have begun; " +
-	"larder status shows how far it is, and what it does not show has to be asked for again"}
-
 // Sync makes one pass. onProgress, which may be nil, is called about every second. A failure of
 // a source or stream, and rows in quarantine, are an error.
 func (a *App) Sync(ctx context.Context, sel syncer.Selection, wait time.Duration, onProgress func(status.Status)) (syncer.Report, error) {
@@ -107,14 +103,14 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 		return report, err
 	}
 	if !k.begins {
-		if err := a.Existing(); err != nil {
+		if err := a.existing(ctx); err != nil {
 			return report, err
 		}
 	}
 	if a.served(ctx) {
 		report, err = k.ask(ctx, a.Config.Warehouse.DSN.Dir(), asked, news)
-		if k.route == passSync.route && errors.Is(err, context.Canceled) {
-			err = errGoesOn
+		if k.begins && errors.Is(err, context.Canceled) {
+			err = &exit.InterruptedError{Next: goesOn(sel)}
 		}
 		return report, err
 	}
@@ -125,6 +121,20 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 		})
 	})
 	return report, err
+}
+
+// goesOn names what a daemon still does of a sync whose command was interrupted: it completes the
+// full resyncs that have begun.
+func goesOn(sel syncer.Selection) string {
+	const see = "; larder status shows how far it is"
+	if !sel.Full {
+		return "the daemon goes on by itself" + see
+	}
+	confirmed := ""
+	if sel.ConfirmSweep {
+		confirmed = ", without your confirmation of their sweep"
+	}
+	return "the daemon goes on with the full resyncs that have begun" + confirmed + see + ", and what it does not show has to be asked for again"
 }
 
 // alone calls f with a syncer of this process, to make a pass. The context ends when the warehouse has
@@ -139,7 +149,7 @@ func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duratio
 	}
 	damages := a.Damages(o.route)
 	if !reads {
-		if err := damages.Settle(ctx, o.sink, nil); err != nil {
+		if err := damages.Settle(ctx, o.sink); err != nil {
 			return exit.WarehouseError(err)
 		}
 	}
@@ -157,7 +167,7 @@ func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duratio
 	var watching sync.WaitGroup
 	watching.Go(func() { a.GiveUp(ctx, o.route, o.sink, wait, down, cancel) })
 	defer func() { cancel(nil); watching.Wait() }()
-	if err := f(ctx, y); err != nil {
+	if err := f(ctx, y); err != nil || reads {
 		return err
 	}
 	return damages.Repaired(y.Status()) // what a full resync has replaced is not damaged any more

@@ -153,15 +153,16 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	applied := syncer.Applied{}
+	applied, text := syncer.Applied{}, "configuration reloaded, it is applied when the warehouse is there"
 	if d.syncer != nil {
 		var err error
+		text = "configuration reloaded"
 		if applied, err = d.syncer.Apply(sources, syncer.Schedule(a.Config.Schedule)); err != nil {
 			return err
 		}
 	}
 	d.current, d.sources = a, sources
-	log.Info("configuration reloaded", "sources", len(sources), "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
+	log.Info(text, "sources", len(sources), "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
 	return nil
 }
 

@@ -102,7 +102,9 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	s := newStage(t, sourcesOf("a", "b"))
 	first := s.d.sources[0].Key
 	s.put("a", "svc_live_secret_unread") // the file of a source that stays is not read for it
-	s.reload(sourcesOf("c", "a", "b=c") + "schedule: {incremental: '@every 1m'}\nlog: {level: debug}\n")
+	if text := s.reload(sourcesOf("c", "a", "b=c") + "schedule: {incremental: '@every 1m'}\nlog: {level: debug}\n"); !strings.Contains(text, "it is applied when the warehouse is there") {
+		t.Errorf("before the warehouse has been reached it is logged:\n%s", text)
+	}
 	if got := s.names(); got != "c.0 a.0 b.1" {
 		t.Errorf("sources = %s", got)
 	}

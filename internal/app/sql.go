@@ -19,7 +19,7 @@ const TableFormat = clickhouse.DefaultFormat
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
 func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) error {
-	if err := a.Existing(); err != nil {
+	if err := a.existing(ctx); err != nil {
 		return err
 	}
 	return a.withWarehouse(ctx, func(o opened) error {
@@ -45,6 +45,9 @@ type opened struct {
 func (a *App) withWarehouse(ctx context.Context, f func(opened) error) (err error) {
 	l := &lifecycle.Cleanups{Log: a.Log}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := a.folderReplaced(ctx); err != nil {
+		return err
+	}
 	w, err := a.Reach(ctx, l)
 	if err != nil {
 		return err

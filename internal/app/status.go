@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,17 +15,18 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
 // Status returns the state of the daemon that serves this configuration; when
 // there is none, what the warehouse knows about the last one.
 func (a *App) Status(ctx context.Context) (s status.Status, err error) {
-	if err := a.Existing(); err != nil {
-		return s, err
-	}
 	if s, err = a.daemonStatus(ctx); err == nil {
 		return s, nil
+	}
+	if err := a.existing(ctx); err != nil {
+		return s, err
 	}
 	err = a.withWarehouse(ctx, func(o opened) (err error) {
 		s, err = a.storedStatus(ctx, o)
@@ -58,11 +60,45 @@ func (a *App) Ready(ctx context.Context) error {
 
 // daemonStatus asks the daemon of this configuration for its status: the one on the embedded
 // warehouse, or the one at web.listen.
-func (a *App) daemonStatus(ctx context.Context) (status.Status, error) {
-	if a.Config.Warehouse.DSN.Embedded() {
-		return askStatus(ctx, a.Config.Warehouse.DSN.Dir())
+func (a *App) daemonStatus(ctx context.Context) (s status.Status, err error) {
+	if !a.Config.Warehouse.DSN.Embedded() {
+		return a.pageStatus(ctx)
 	}
-	return a.pageStatus(ctx)
+	if s, err = askStatus(ctx, a.Config.Warehouse.DSN.Dir()); err != nil {
+		if lost, replaced := a.lost(ctx); replaced {
+			return lost, nil
+		}
+	}
+	return s, err
+}
+
+// lost asks the page for a daemon of this configuration whose data folder was removed or replaced.
+func (a *App) lost(ctx context.Context) (s status.Status, replaced bool) {
+	dsn := a.Config.Warehouse.DSN
+	if !dsn.Embedded() || a.Config.Web.Listen == "" || warehouse.Listens(ctx, dsn.Dir()) {
+		return s, false
+	}
+	s, err := a.pageStatus(ctx)
+	return s, err == nil && s.FolderLost
+}
+
+// folderReplaced is an error while a daemon runs whose data folder was removed or replaced. Who opened
+// the folder at its path now would start a second engine, beside rows that nobody sees.
+func (a *App) folderReplaced(ctx context.Context) error {
+	if _, replaced := a.lost(ctx); !replaced {
+		return nil
+	}
+	return exit.WarehouseError(fmt.Errorf("a daemon is running for %s, and the folder that is there now is not the one that it has open: it was removed or replaced; "+
+		"stop the daemon, put the folder back (or a backup of it), and start it again", a.Config.Warehouse.DSN.Dir()))
+}
+
+// existing refuses a data folder that holds nothing, and names the daemon that has lost it.
+func (a *App) existing(ctx context.Context) error {
+	err := a.Existing()
+	if err != nil {
+		err = cmp.Or(a.folderReplaced(ctx), err)
+	}
+	return err
 }
 
 // served reports whether a daemon is running on the embedded warehouse.

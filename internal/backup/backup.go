@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
@@ -186,7 +187,10 @@ func Publish(ctx context.Context, parts clickhouse.BackupFolders, m Manifest, di
 	}
 	for _, part := range [][2]string{{parts.Claims, claimsName}, {parts.Rows, rowsName}} {
 		err := os.Rename(part[0], filepath.Join(hidden, part[1]))
-		if errors.Is(err, syscall.EXDEV) { // another disk
+		if errors.Is(err, syscall.EXDEV) { // another disk, or another mount of the same
+			if err := NeedFree(filepath.Dir(dir), uint64(Size(part[0]))+LeftFree); err != nil {
+				return m, fmt.Errorf("copy %s there: %w", part[0], err)
+			}
 			err = copyFolder(ctx, filepath.Join(hidden, part[1]), part[0])
 		}
 		if err != nil {
@@ -246,6 +250,19 @@ func Free(dir string) (float64, error) {
 		return 0, fmt.Errorf("look how much space %s has: %w", dir, err)
 	}
 	return float64(disk.Bavail) * float64(disk.Bsize), nil
+}
+
+// LeftFree is what a backup leaves to others of a disk that it is written to, in bytes.
+const LeftFree = 256 << 20
+
+// NeedFree refuses a disk that has not so many bytes free.
+func NeedFree(dir string, needed uint64) error {
+	free, err := Free(dir)
+	if err == nil && free < float64(needed) {
+		err = fmt.Errorf("the disk of %s has %s free, and the backup may need %s there: free some space, or write only what is new with --base, on a recent backup",
+			dir, config.Size(int64(free)), config.Size(int64(needed)))
+	}
+	return err
 }
 
 func syncAll(dir string) error {

@@ -57,6 +57,7 @@ type Checker struct {
 	API       api.Options // template of the clients
 	Sources   credentials.Reader
 	Daemon    func(context.Context) (status.Status, error) // the one of this configuration, when it runs
+	Replaced  func(context.Context) error                  // that daemon has lost its data folder
 }
 
 // Run tries everything that `larder run` needs and reports each finding. It
@@ -74,13 +75,18 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
-	if err := c.checkWarehouse(ctx, each); err != nil {
+	replaced := c.Replaced(ctx)
+	if replaced != nil {
+		each(bad(exit.Code(replaced), "", "warehouse: %v", replaced))
+	} else if err := c.checkWarehouse(ctx, each); err != nil {
 		each(bad(exit.Code(err), "", "%v", err))
 	}
 	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
 		each(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
-	c.checkPorts(ctx, each)
+	if replaced == nil { // else the process that has lost it listens, and is to be stopped for that
+		c.checkPorts(ctx, each)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -46,11 +46,21 @@ func (a Damages) all() []damage.Part {
 	return all
 }
 
-// Settle acts on damage that concerns more than rows: without its checkpoints, a list is walked from
-// its beginning. Before walks begin, dropped is nil. A running daemon goes on with what it has in
-// memory, and drops what is stored once for each damage in dropped. The damage stays noted, so that the
+// Settle acts on damage that concerns more than rows, before walks begin: without its checkpoints, a
+// list is walked from its beginning.
+func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink) error {
+	dropped := map[time.Time]bool{}
+	if err := a.DropCheckpoints(ctx, sink, dropped); err != nil || len(dropped) == 0 {
+		return err
+	}
+	a.opener.Log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "parts", len(dropped))
+	return a.record.Repaired(a.opener.Config.Warehouse.Database+"_raw", checkpointTable, time.Now())
+}
+
+// DropCheckpoints drops what is stored of the checkpoints, once for each damage of theirs, which dropped
+// keeps. A running daemon goes on with what it has in memory. The damage stays noted, so that the
 // next start drops what was stored meanwhile, too: it may speak of what is gone.
-func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
+func (a Damages) DropCheckpoints(ctx context.Context, sink *clickhouse.Sink, dropped map[time.Time]bool) error {
 	for _, d := range a.all() {
 		if d.Table != checkpointTable || !a.inStorage(d) || dropped[d.Found] {
 			continue
@@ -58,14 +68,7 @@ func (a Damages) Settle(ctx context.Context, sink *clickhouse.Sink, dropped map[
 		if err := sink.ForgetCheckpoints(ctx); err != nil {
 			return a.opener.Unreachable(err)
 		}
-		if dropped != nil {
-			dropped[d.Found] = true
-			continue
-		}
-		a.opener.Log.Warn("the checkpoints were damaged, and are dropped: every list is walked from its beginning, and nothing is missing when that has ended", "part", d.Part, "rows", d.Rows)
-		if err := a.record.Repaired(d.Database, d.Table, time.Now()); err != nil {
-			return err
-		}
+		dropped[d.Found] = true
 	}
 	return nil
 }

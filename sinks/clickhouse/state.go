@@ -210,12 +210,21 @@ type Count struct {
 	Rows             uint64
 }
 
-// Counts returns the live rows of every stream and business, in their order.
-func (r *reader) Counts(ctx context.Context) ([]Count, error) {
+// Counts returns the live rows of every stream, of the given businesses or of
+// all, in order of stream and business.
+func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
+	var filter string
+	if len(businesses) > 0 {
+		quoted := make([]string, len(businesses))
+		for i, b := range businesses {
+			quoted[i] = schema.Literal(b)
+		}
+		filter = " WHERE business_id IN (" + strings.Join(quoted, ", ") + ")"
+	}
 	selects := make([]string, len(schema.StreamTables))
 	for i, table := range schema.StreamTables {
-		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL GROUP BY business_id",
-			schema.Literal(table), r.warehouse.Table(table))
+		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
+			schema.Literal(table), r.warehouse.Table(table), filter)
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"

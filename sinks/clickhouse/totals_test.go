@@ -3,7 +3,6 @@ package clickhouse_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,8 +172,8 @@ func TestSyncViews(t *testing.T) {
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-28", "[]"))
 	put[types.SalesOrder](m, "biz2", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
 	m.remove("biz", "sales_orders", "b", "deleted")
-	counts, err = m.Counts(t.Context())
-	if want := []clickhouse.Count{{Stream: "sales_orders", Business: "biz", Rows: 1}, {Stream: "sales_orders", Business: "biz2", Rows: 1}}; err != nil || !slices.Equal(counts, want) {
+	counts, err = m.Counts(t.Context(), "biz", "nobody")
+	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
 		t.Errorf("counts: %v, %v", counts, err)
 	}
 }
