@@ -1,7 +1,9 @@
 package syncer
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/verify"
@@ -526,6 +529,65 @@ func TestAMenuThatTheWarehouseHasLost(t *testing.T) {
 		if r := w.store.Row("menus", "b1", "stray"); !r.Deleted || w.stream("menus").BroughtSince.Before(began) {
 			t.Errorf("after a full resync: %+v, brought since %s", r, w.stream("menus").BroughtSince)
 		}
+	})
+}
+
+// What is stored of menus never names one whose row is not durable, also when the flush of the first
+// one fails and the warehouse takes what comes behind it.
+func TestAMenuWhoseFlushFailsIsNotStored(t *testing.T) {
+	inMenus(t, func(t *testing.T, _ *fake, w *world, _ *menuService) {
+		w.tune = func(o *Options) { o.Sink = &failingFlush{Sink: o.Sink, stream: "menus"} }
+		w.store.Watch(func(c *sinks.Commit, _ bool) {
+			if cp := c.Checkpoint; cp != nil && c.Stream == "menus" && strings.Contains(cp.Position, `"l1":`) && w.store.Row("menus", "b1", "l1").Raw == "" {
+				t.Errorf("stored without its row: %s", cp.Position)
+			}
+		})
+		w.open(w.one())
+		if r := w.tryOnce(Selection{Streams: []string{"menus"}}); r.Err() == nil {
+			t.Fatal("the flush did not fail")
+		}
+		w.once(Selection{Streams: []string{"menus"}})
+		if n := len(w.store.Rows("menus", "b1")); n != 2 {
+			t.Errorf("%d menus, want 2", n)
+		}
+	})
+}
+
+// failingFlush fails the first flush of rows of a stream.
+type failingFlush struct {
+	sinks.Sink
+	stream string
+	failed bool
+}
+
+func (s *failingFlush) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	if c.Stream != s.stream || s.failed || c.Batch == nil || len(c.Batch.Rows) == 0 {
+		return s.Sink.Write(ctx, c)
+	}
+	s.failed = true
+	r := sinks.NewReceipt()
+	r.Resolve(errors.New("the flush failed"))
+	return r, nil
+}
+
+// A menu that waits for the warehouse takes nothing of the memory that all answers share.
+func TestAMenuThatWaitsForTheWarehouseLeavesTheSharedMemory(t *testing.T) {
+	inMenus(t, func(t *testing.T, _ *fake, w *world, m *menuService) {
+		memory := api.NewMemory(api.DefaultMemory)
+		w.tune = func(o *Options) { o.API.Memory = memory }
+		w.run(w.one())
+		w.until("stored", time.Minute, w.haveMenus(2))
+		w.sink.SetDown(true)
+		large := strings.Replace(menu("l1", "10.00"), "Supe", strings.Repeat("Supe", 50_000), 1)
+		m.asked("l1")
+		m.set("l1", served{etag: `"l1-2"`, body: large})
+		w.until("asked", time.Hour, func() bool { return len(m.asked("l1")) > 0 })
+		time.Sleep(time.Minute)
+		if used := memory.Used(); used > 0 || w.store.Row("menus", "b1", "l1").Raw == large {
+			t.Errorf("%d bytes are held", used)
+		}
+		w.sink.SetDown(false)
+		w.until("stored", time.Minute, func() bool { return w.store.Row("menus", "b1", "l1").Raw == large })
 	})
 }
 

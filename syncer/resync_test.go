@@ -679,6 +679,39 @@ func TestAConfiguredLocationThatIsDeactivated(t *testing.T) {
 	}
 }
 
+// A full resync that a version before had under way, without its cursor, has not written every row: it
+// begins anew, and its sweep removes none that is there.
+func TestAFullResyncOfAVersionBeforeBeginsAnew(t *testing.T) {
+	for _, phase := range []string{"cursor_lost", "again"} {
+		inFake(t, func(t *testing.T, f *fake, w *world) {
+			var rows []string
+			for i := range 10 { // no incremental walk brings them
+				rows = append(rows, category(fmt.Sprintf("c%04d", i), "C", stamp(time.Duration(i-10)*time.Hour)))
+			}
+			f.set(cats, rows...)
+			w.open(w.one())
+			w.once(Selection{Streams: []string{"categories"}})
+			row := w.store.Row("categories", "b1", "c0009")
+			_, err := w.sink.Write(t.Context(), &sinks.Commit{Source: "s", Stream: "categories", Business: "b1", Checkpoint: &sinks.Checkpoint{
+				Source: "s", Stream: "categories", Walk: sinks.WalkFull, Business: "b1", Cursor: "5", Position: `{"phase":"` + phase + `","at_least":true}`,
+				FirstVersion: row.Version + 1, StartedAt: time.Now(), UpdatedAt: time.Now(),
+			}})
+			must(t, errors.Join(err, w.sink.Close(t.Context())))
+			time.Sleep(time.Minute)
+			w.open(w.one())
+			w.once(Selection{Streams: []string{"categories"}})
+			for id, row := range w.store.Rows("categories", "b1") {
+				if row.Deleted {
+					t.Errorf("%s: %s was removed", phase, id)
+				}
+			}
+			if cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkFull); !cp.Done || cp.Rows != 10 {
+				t.Errorf("%s: %+v", phase, cp)
+			}
+		})
+	}
+}
+
 // One key's sweep leaves the rows of another key's location alone.
 func TestASweepLeavesTheRowsOfASiblingsLocation(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 40, Orders: 60, ProductsPer: 30}, func(t *testing.T, w *world) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -48,6 +49,28 @@ func TestASnapshotAfterARestartKnowsWhatVanished(t *testing.T) {
 		w.until("removed", time.Minute, func() bool { return w.store.Row("allergens", "b1", "g").Deleted })
 		if w.store.Row("allergens", "b1", "l").Deleted {
 			t.Error("what is still listed was removed")
+		}
+	})
+}
+
+// What a version before has stored of a list is not understood: what vanished during the update is
+// found among the rows of the source.
+func TestWhatVanishesDuringAnUpdateIsRemoved(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/allergens", allergen("g", "Gluten"), allergen("l", "Lapte"))
+		w.open(w.one())
+		w.once(Selection{})
+		cp, _ := w.store.Checkpoint("s", "allergens", sinks.WalkSnapshot)
+		cp.Position = `{"digest":"d","ids":["g","l"]}`
+		if _, err := w.sink.Write(t.Context(), &sinks.Commit{Source: "s", Stream: "allergens", Business: "b1", Checkpoint: &cp}); err != nil {
+			t.Fatal(err)
+		}
+		must(t, w.sink.Close(t.Context()))
+		f.set("/allergens", allergen("l", "Lapte"))
+		w.open(w.one())
+		w.once(Selection{})
+		if g := w.store.Row("allergens", "b1", "g"); !g.Deleted || g.Reason != "gone" || w.store.Row("allergens", "b1", "l").Deleted {
+			t.Errorf("what vanished: %+v", g)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func query(logged, name string) string {
 	return q.Get(name)
 }
 
-// No walk with updated_since brings them: a list that is walked without begins again at its start.
+// No walk with updated_since brings them, and a backfill goes on with it: it owes a full resync.
 func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
 	for refusals := 1; refusals <= list.MaxRefusals; refusals++ {
 		inFake(t, func(t *testing.T, f *fake, w *world) {
@@ -97,7 +97,7 @@ func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
 				t.Errorf("%d refusals: the row without updated_at is missing", refusals)
 			}
 			cp, _ := w.store.Checkpoint("s", "categories", sinks.WalkBackfill)
-			if !cp.Done || cp.Position != "" {
+			if !cp.Done || cp.Position != `{"at_least":true}` {
 				t.Errorf("%d refusals: checkpoint %+v", refusals, cp)
 			}
 		})
@@ -105,7 +105,8 @@ func TestRowsWithoutAStampComeAfterALostCursorToo(t *testing.T) {
 }
 
 // A service that refuses every third cursor is walked to the end all the same: each
-// restart brings the walk further.
+// restart brings the walk further. That holds without updated_since and with every cursor refused, too,
+// where the full resync that is owed then fails.
 func TestRefusedCursorsDoNotEndAWalkThatComesFurther(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(sales, manyOrders(4000)...)
@@ -127,6 +128,19 @@ func TestRefusedCursorsDoNotEndAWalkThatComesFurther(t *testing.T) {
 		if n := len(w.store.Rows(registry.Orders, "b1")); n != 4000 || refused < 10 {
 			t.Errorf("%d rows, %d refusals", n, refused)
 		}
+	})
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, manyCategories(4000)...)
+		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
+			refused := r.URL.Query().Get("cursor") != ""
+			if refused {
+				fakeError(rw, 422, "validation_failed")
+			}
+			return refused
+		})
+		w.run(w.one())
+		w.until("all rows", time.Hour, func() bool { return len(w.store.Rows("categories", "b1")) == 4000 })
+		w.until("failing", time.Hour, func() bool { return w.stream("categories").State == status.StateFailing })
 	})
 }
 
@@ -331,6 +345,31 @@ func TestTombstonesBuryAndMoveTheWatermark(t *testing.T) {
 		}
 		f.set(cats, category("a", "A", stamp(0)))
 		w.until("alive again", time.Minute, func() bool { return !w.store.Rows("categories", "b1")["a"].Deleted })
+	})
+}
+
+// Where the configuration names locations, a tombstone may come while its row is on its way to the
+// warehouse, and is dropped. It comes again.
+func TestATombstoneOfARowOnItsWayComesAgain(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		w.flush = 20 * time.Second
+		f.set("/products", product("p", "l1", stamp(-time.Hour)))
+		asked, turned := false, false
+		f.on("/products", func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("updated_since") == "" {
+				asked = true
+			} else if asked && !turned {
+				turned = true
+				f.rows["/products"] = []string{tombstoneOf("p", stamp(0))}
+				if w.store.Row("products", "b1", "p").Raw != "" {
+					t.Error("the row is stored: this shows nothing")
+				}
+			}
+			return false
+		})
+		w.run(w.one(func(s *Source) { s.Locations = []string{"l1"} }))
+		w.until("stored", time.Minute, func() bool { return w.store.Row("products", "b1", "p").Raw != "" })
+		w.until("removed", 2*time.Minute, func() bool { return w.store.Row("products", "b1", "p").Deleted })
 	})
 }
 

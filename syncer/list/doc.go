@@ -12,9 +12,10 @@
 //
 // # States
 //
-// A long walk's checkpoint has a phase beside its cursor (phase.go): walked, held. What is stored of a list is a position with a lock of its own (state.go), the debt
-// included. A full resync is owed while the debt of the list (locations.go) is above the version
-// with which the last long walk began.
+// A long walk's checkpoint has a phase beside its cursor (phase.go): walked, held. What is stored
+// of a list is a position with a lock of its own (state.go), the debt included. A full resync is
+// owed while the debt of the list (locations.go) is above the version with which the last long
+// walk began.
 //
 // # What holds
 //
@@ -27,7 +28,7 @@
 // # When something fails
 //
 // A walk goes on from its checkpoint at its next turn. A refused cursor starts it again from
-// the last durable watermark minus the lookback, some times in a row; a long walk without
-// updated_since, from its start. A cursor that repeats,
-// or pages without an end, fail it.
+// the last durable watermark minus the lookback, some times in a row. A full resync without
+// updated_since begins again at its start, and a backfill without owes one. A cursor that
+// repeats, or pages without an end, fail it.
 package list

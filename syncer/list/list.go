@@ -64,7 +64,9 @@ func fresh(s *stream.Source, def *registry.Definition, kind string) checkpoint {
 // Restore takes over what the sink has stored about the list.
 func (st *List) Restore(stored sinks.State) {
 	st.RestoreStream(stored)
-	st.state.restore(st.Def, stored.Checkpoints)
+	if err := st.state.restore(st.Def, stored.Checkpoints); err != nil {
+		st.Source.Log.Warn("a full resync is owed", "stream", st.Def.Name, "err", err)
+	}
 }
 
 // Filled reports whether the backfill has reached its end.

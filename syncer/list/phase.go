@@ -2,6 +2,7 @@ package list
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
@@ -27,12 +28,18 @@ type phase struct {
 	Brought bool `json:"brought,omitempty"`
 }
 
-// decoded is a stored checkpoint with its phase. One that is not readable has none, as before
-// the walk began.
+// decoded is a stored checkpoint with its phase. What is not readable, as another version has stored
+// it, may say that rows are still to come: of the phase only a held sweep is kept, and the first version is
+// zero. A full resync then begins anew, and a backfill owes one.
 func decoded(stored sinks.Checkpoint) checkpoint {
 	cp := checkpoint{Checkpoint: stored}
-	if json.Unmarshal([]byte(stored.Position), &cp.phase) != nil {
-		cp.phase = phase{}
+	if stored.Position == "" {
+		return cp
+	}
+	from := json.NewDecoder(strings.NewReader(stored.Position))
+	from.DisallowUnknownFields()
+	if from.Decode(&cp.phase) != nil {
+		cp.FirstVersion, cp.phase = 0, phase{Held: cp.phase.Held}
 	}
 	return cp
 }

@@ -38,7 +38,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 		st.Source.Log.Info("full resync goes on", "stream", st.Def.Name)
 	}
 	return st.Attempt(ctx, sinks.WalkFull, func(ctx context.Context) error {
-		for again := true; again; again = st.state.read().indebted() {
+		for {
 			if p := st.state.read(); !p.full.underWay() || p.full.FirstVersion == 0 || p.indebted() {
 				if err := st.beginResync(ctx); err != nil {
 					return err
@@ -50,22 +50,26 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 			}
 			st.state.change(func(p *position) { p.mirrored = rows })
 			if cp := st.state.read().full; !cp.phase.Walked {
-				err = st.follow(ctx, cp)
+				err := st.follow(ctx, cp)
+				if errors.Is(err, errOvertaken) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if errors.Is(err, errOvertaken) {
-				continue
-			}
-			if err == nil { // what changed behind the walk's cursor, stamped in the past
-				err = st.Guard.Run(ctx, st.CatchUp)
-			}
-			if err == nil { // the sweep goes by what the key may use now: what it may use no more is not gone
-				err = st.Source.Refresh(ctx)
-			}
-			if err != nil {
+			// What changed behind the walk's cursor, stamped in the past.
+			if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
 				return err
 			}
+			// The sweep goes by what the key may use now: what it may use no more is not gone.
+			if err := st.Source.Refresh(ctx); err != nil {
+				return err
+			}
+			if !st.state.read().indebted() {
+				return newSweep(st).run(ctx, confirmed)
+			}
 		}
-		return sweepOf(st).do(ctx, confirmed)
 	})
 }
 

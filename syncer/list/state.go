@@ -2,6 +2,7 @@ package list
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -35,8 +36,9 @@ func (s *state) read() position {
 	return s.now
 }
 
-// restore takes over what the sink has stored about the list.
-func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) {
+// restore takes over what the sink has stored about the list. It returns why its locations were not
+// understood.
+func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (unread error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cp := range stored {
@@ -44,8 +46,9 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) {
 		case cp.Stream != def.Name:
 		case cp.Walk == sinks.WalkOwed:
 			d := debt{version: cp.FirstVersion}
-			if json.Unmarshal([]byte(cp.Position), &d) != nil {
+			if err := json.Unmarshal([]byte(cp.Position), &d); err != nil {
 				d = debt{version: cp.FirstVersion} // NoteKey finds other locations, and a resync is owed
+				unread = fmt.Errorf("the stored locations %.100q are not understood: %w", cp.Position, err)
 			}
 			s.now.debt = d
 		case slices.Contains(def.Walks(), cp.Walk):
@@ -53,6 +56,7 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) {
 		}
 	}
 	s.now.inherit()
+	return unread
 }
 
 // moved takes over the checkpoint of a walk under way. The watermark of the incremental walks

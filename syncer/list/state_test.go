@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/write"
 )
 
 func at(walk string, change func(*checkpoint)) checkpoint {
@@ -71,19 +72,42 @@ func TestAFullResyncIsOwedUntilALaterLongWalkHasBegun(t *testing.T) {
 func TestRestoringTakesOverTheListsOwnCheckpoints(t *testing.T) {
 	def := &registry.Definition{Name: "products", Kind: registry.ListKind}
 	var s state
-	s.restore(def, []sinks.Checkpoint{
+	if err := s.restore(def, []sinks.Checkpoint{
 		{Stream: "products", Walk: sinks.WalkFull, Position: `{"walked":true}`, FirstVersion: 9},
 		{Stream: "ingredients", Walk: sinks.WalkFull, FirstVersion: 1},
 		{Stream: "products", Walk: sinks.WalkSnapshot, FirstVersion: 2},
 		{Stream: "products", Walk: sinks.WalkOwed, Position: `{"locations":["l1"],"gained":true}`, FirstVersion: 7},
-	})
+	}); err != nil {
+		t.Error(err)
+	}
 	p := s.read()
 	if !p.full.phase.Walked || p.full.FirstVersion != 9 || p.debt.version != 7 || !p.debt.Gained || len(p.debt.Locations) != 1 {
 		t.Errorf("%+v", p)
 	}
-	s.restore(def, []sinks.Checkpoint{{Stream: "products", Walk: sinks.WalkOwed, Position: "?", FirstVersion: 8}})
-	if d := s.read().debt; d.version != 8 || len(d.Locations) > 0 {
-		t.Errorf("unreadable: %+v", d)
+	err := s.restore(def, []sinks.Checkpoint{{Stream: "products", Walk: sinks.WalkOwed, Position: "?", FirstVersion: 8}})
+	if d := s.read().debt; d.version != 8 || len(d.Locations) > 0 || err == nil {
+		t.Errorf("unreadable: %+v, %v", d, err)
+	}
+}
+
+// What another version has stored of a walk may say that rows are still to come: a full resync does not
+// go on from there, and a backfill owes one.
+func TestAWalkOfAnotherVersionIsNotTakenForAWholeOne(t *testing.T) {
+	for _, text := range []string{`{"phase":"cursor_lost","at_least":true}`, `{"phase":"again"}`, `{"phase":"walked"}`, `?`} {
+		cp := decoded(sinks.Checkpoint{Walk: sinks.WalkFull, FirstVersion: 9, Position: text})
+		if cp.FirstVersion != 0 || cp.phase != (phase{}) {
+			t.Errorf("%s: %+v", text, cp)
+		}
+		p := position{debt: debt{version: 1}, back: decoded(sinks.Checkpoint{Walk: sinks.WalkBackfill, FirstVersion: 2, Position: text})}
+		if !p.indebted() {
+			t.Errorf("%s: a backfill owes nothing", text)
+		}
+	}
+	if cp := decoded(sinks.Checkpoint{FirstVersion: 9, Position: `{"phase":"held","held":{"rows":7}}`}); cp.phase.Held == nil || cp.phase.Held.Rows != 7 {
+		t.Errorf("the held sweep is lost: %+v", cp)
+	}
+	if cp := decoded(sinks.Checkpoint{FirstVersion: 9, Position: `{"at_least":true}`}); cp.FirstVersion != 9 || !cp.phase.AtLeast {
+		t.Errorf("what is readable: %+v", cp)
 	}
 }
 
@@ -121,5 +145,18 @@ func TestAFastWalkMayHaveMorePagesUnderWay(t *testing.T) {
 	w.pace = time.Minute
 	if w.limit() != minWindow {
 		t.Errorf("at a minute a page %d", w.limit())
+	}
+}
+
+// Rows that are also sent are told apart by our clock where that is finer. Where the next walk starts goes
+// by the second of the service's.
+func TestTheStartOfAWalkGoesByTheDateOfItsFirstAnswer(t *testing.T) {
+	w := walk{cp: at(sinks.WalkIncremental, func(cp *checkpoint) { cp.StartedAt = moment(3600) })}
+	w.mark.Cp = &w.cp.Checkpoint
+	p := Page{at: moment(61), took: 2 * time.Second}
+	p.Date, p.HasMore = moment(60), true
+	w.advance(p, &write.Intake{})
+	if !w.cp.StartedAt.Equal(moment(58)) {
+		t.Errorf("it started at %s", w.cp.StartedAt)
 	}
 }

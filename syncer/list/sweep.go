@@ -45,13 +45,13 @@ func (c consent) covers(sw *sweep) bool {
 
 // sweep is one sweep of a list.
 type sweep struct {
-	list   *List
-	query  sinks.LiveQuery // the rows that were not seen
-	unseen uint64
-	live   uint64
-	alive  int      // of those that were not seen and are too many to be asked for: how many of a sample the service still has
-	usable []string // locations that rows may be of
-	run    sinks.Run
+	list    *List
+	query   sinks.LiveQuery // the rows that were not seen
+	unseen  uint64
+	live    uint64
+	alive   int      // of those that were not seen and are too many to be asked for: how many of a sample the service still has
+	usable  []string // locations that rows may be of
+	figures sinks.Run
 
 	// The open quarantine entries of the stream, by key. A full resync stores every bad row
 	// again: their versions separate those whose rows were seen from those whose rows are missing.
@@ -63,11 +63,11 @@ func suspicious(unseen, live uint64) bool {
 	return unseen > sweepFew && unseen*sweepShare > live
 }
 
-// sweepOf prepares the sweep of the full resync under way.
-func sweepOf(st *List) *sweep {
+// newSweep prepares the sweep of the full resync under way.
+func newSweep(st *List) *sweep {
 	sw := &sweep{
 		list: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
-		run: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
+		figures: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
 	sw.query.Below, sw.query.Limit = st.state.read().full.FirstVersion, sweepChunk
 	if st.Def.ByKey { // only what the key may not see any more is removed
@@ -76,9 +76,9 @@ func sweepOf(st *List) *sweep {
 	return sw
 }
 
-// do removes what a complete full resync has not seen, unless that is so much
+// run removes what a complete full resync has not seen, unless that is so much
 // that a person has to look (DESIGN R6).
-func (sw *sweep) do(ctx context.Context, confirmed consent) error {
+func (sw *sweep) run(ctx context.Context, confirmed consent) error {
 	st := sw.list
 	if !st.state.read().full.phase.Walked || sw.query.Below == 0 {
 		return errors.New("sweep without a full resync") // it would take every row for gone
@@ -89,7 +89,7 @@ func (sw *sweep) do(ctx context.Context, confirmed consent) error {
 	if (sw.alive > 0 || suspicious(sw.unseen, sw.live)) && !confirmed.covers(sw) {
 		held := &status.SweepHeld{Source: st.Source.Name, Stream: st.Def.Name, Rows: sw.unseen, Live: sw.live, Alive: sw.alive, At: st.Source.ServiceNow().UTC()}
 		st.Source.Log.Error("sweep held", "stream", st.Def.Name, "unseen", held.Rows, "live", held.Live, "next", held.Confirm())
-		sw.run.Error = held.Error()
+		sw.figures.Error = held.Error()
 		return sw.end(ctx, held)
 	}
 	for rows, err := range sinks.LivePages(ctx, st.Source.Sink, sw.query) {
@@ -152,7 +152,7 @@ func (sw *sweep) examine(ctx context.Context) error {
 
 // ask asks for rows one by one.
 func (sw *sweep) ask(ctx context.Context, ids []string) (map[string]*answer, error) {
-	sw.run.Requests += uint64(len(ids))
+	sw.figures.Requests += uint64(len(ids))
 	return sw.list.askForAll(ctx, sw.list.Source.Lanes.Backfill, ids)
 }
 
@@ -236,23 +236,23 @@ func (sw *sweep) store(ctx context.Context, fill func(*write.Intake)) error {
 	return sw.list.store(ctx, func(in *write.Intake) {
 		in.Rewrite = true
 		fill(in)
-		in.Counts.AddTo(&sw.run)
+		in.Counts.AddTo(&sw.figures)
 	})
 }
 
 // end closes the full resync. A sweep that is held has removed nothing.
 func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	st := sw.list
-	sw.run.FinishedAt = time.Now()
+	sw.figures.FinishedAt = time.Now()
 	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
 	atLeast := cp.phase.AtLeast
 	cp.phase = phase{Held: held}
-	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.run); err != nil {
+	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.figures); err != nil {
 		return err
 	}
 	st.state.moved(cp)
-	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", atLeast, "removed", sw.run.Tombs, "held", held != nil)
+	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", atLeast, "removed", sw.figures.Tombs, "held", held != nil)
 	st.NoteWholeWalk(st.state.read().began)
 	return nil
 }

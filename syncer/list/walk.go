@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -62,6 +63,12 @@ func (w *walk) follow(ctx context.Context) error {
 		}
 		if refusals > MaxRefusals {
 			return &StuckError{refusals, begin, err}
+		}
+		if w.cp.Walk == sinks.WalkBackfill && w.cp.Since.IsZero() && !begin.IsZero() {
+			// Rows without updated_at come in no walk from an instant.
+			if err := w.list.Owe(ctx); err != nil {
+				return err
+			}
 		}
 		w.restart(begin)
 	}
@@ -213,7 +220,7 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 func (w *walk) advance(p Page, in *write.Intake) {
 	cp := &w.cp
 	if !w.long() && cp.Pages == 0 {
-		w.mark.answered(p.at, p.took)
+		w.mark.answered(stream.Earlier(p.at, p.Date), p.took)
 	}
 	cp.Pages++
 	in.Counts.AddTo(&w.run)

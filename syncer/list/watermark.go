@@ -80,8 +80,8 @@ func (w Watermark) Next() time.Time {
 
 // Restart is the updated_since with which a walk goes on after the service has
 // refused its cursor. Rows of a walk out of order may still be missing behind
-// its watermark, so such a walk starts where it started. So does one without updated_since, as
-// rows whose updated_at is null come in no other, and an incremental
+// its watermark, so such a walk starts where it started. So does a full resync without
+// updated_since, as its sweep goes by the version of every row, and an incremental
 // walk that a crash made forget how far it was: the watermark it began with may
 // be far ahead of its cursor.
 func (w Watermark) Restart() time.Time {
@@ -89,7 +89,7 @@ func (w Watermark) Restart() time.Time {
 	if w.Cp.Walk == sinks.WalkIncremental {
 		seen = w.last
 	}
-	if w.disordered() || seen.IsZero() || w.Cp.Since.IsZero() {
+	if w.disordered() || seen.IsZero() || w.Cp.Walk == sinks.WalkFull && w.Cp.Since.IsZero() {
 		return w.Cp.Since
 	}
 	return stream.Later(w.Cp.Since, stream.Earlier(seen, w.Cp.StartedAt).Add(-Lookback))

@@ -50,7 +50,9 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 		{"never before its own start", sinks.Checkpoint{Since: moment(100), Watermark: moment(150)}, moment(100)},
 		{"from its start when nothing is durable", sinks.Checkpoint{Since: moment(100)}, moment(100)},
 		{"from its start when pages were out of order", sinks.Checkpoint{Since: moment(100), Watermark: moment(600), Pending: moment(700)}, moment(100)},
-		{"a walk of everything from its start, for rows without a stamp", sinks.Checkpoint{Watermark: moment(600)}, time.Time{}},
+		{"a backfill of everything, too", sinks.Checkpoint{Walk: sinks.WalkBackfill, Watermark: moment(600)}, moment(480)},
+		{"a full resync of everything from its start, for its sweep", sinks.Checkpoint{Walk: sinks.WalkFull, Watermark: moment(600)}, time.Time{}},
+		{"a full resync of what has a start", sinks.Checkpoint{Walk: sinks.WalkFull, Since: moment(0), Watermark: moment(600)}, moment(480)},
 		{"an incremental walk does not trust the watermark it began with", sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(100), Watermark: moment(600)}, moment(100)},
 	} {
 		p := Watermark{Cp: &c.cp}

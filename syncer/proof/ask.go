@@ -64,7 +64,7 @@ func refuses(location string, err error) bool {
 
 // AskReport asks for the rows of a span.
 func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (api.SalesReport, error) {
-	return st.Def.Totals(lane, ctx, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location, ByDay: true})
+	return st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location, ByDay: true})
 }
 
 // askAndStore asks for a span and stores the days that have changed. The caller holds Guard. It

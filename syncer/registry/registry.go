@@ -90,7 +90,7 @@ type Definition struct {
 	// understood; nil where the API has no route for it.
 	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
 	// Totals asks for the rows of days.
-	Totals func(c *api.Client, ctx context.Context, q api.SalesQuery) (api.SalesReport, error)
+	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error)
 }
 
 // Allowed is true when a key with these scopes may read the stream.
@@ -137,11 +137,11 @@ var All = sync.OnceValue(func() []*Definition {
 	})
 	add[types.SalesDay](&l, &Definition{
 		Name: Daily, Kind: TotalsKind, Path: "/sales/daily", Scopes: []string{types.ScopeSales},
-		Totals: (*api.Client).SalesDaily, ByLocation: true, PerLocation: true,
+		Totals: salesDaily, ByLocation: true, PerLocation: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.ProductSales](&l, &Definition{
 		Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
-		Totals: (*api.Client).SalesProducts, ByLocation: true, LinesMayVanish: true,
+		Totals: salesProducts, ByLocation: true, LinesMayVanish: true,
 	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
 	add[types.OrderableMenu](&l, &Definition{
 		Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
@@ -196,6 +196,14 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 		}
 	}
 	*l = append(*l, d)
+}
+
+func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
+	return c.SalesDaily(ctx, q)
+}
+
+func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
+	return c.SalesProducts(ctx, q)
 }
 
 func onlineOrder(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {

@@ -54,7 +54,7 @@ func (st *Stream) walkKind() string { return st.Def.Walks()[0] }
 // Restore takes over what the sink has stored about the stream.
 func (st *Stream) Restore(state sinks.State) {
 	st.RestoreStream(state)
-	stored := parts{}
+	stored, doubted := parts{}, false
 	for _, cp := range state.Checkpoints {
 		if cp.Stream != st.Def.Name || cp.Walk != st.walkKind() {
 			continue
@@ -62,11 +62,12 @@ func (st *Stream) Restore(state sinks.State) {
 		var err error
 		if stored, err = readPosition(cp); err != nil {
 			st.Source.Log.Warn("all of it is stored anew", "stream", st.Def.Name, "err", err)
+			doubted = true // what vanished since is found among the rows of the source
 		}
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.stored = stored
+	st.stored, st.doubted = stored, doubted
 }
 
 // Inherit takes over what the stream was known to have in the last life of its source.

@@ -190,12 +190,12 @@ func (w *walk) ask(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	// Before the next one is asked for: the sink counts what it has itself.
 	defer a.Release()
 	at := st.Source.AnswerTime(a.Date)
 	w.paged()
 	if !a.Unchanged {
 		w.take(location, [][]byte{a.Raw}, a.ETag, at)
+		a.Release() // the sink counts what it has itself, and may be long in storing it
 		return w.hand(ctx, false)
 	}
 	w.in.Counts.Unchanged++
