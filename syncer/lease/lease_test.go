@@ -36,8 +36,9 @@ func (b *beats) MaxVersion(ctx context.Context) (uint64, error) { return 0, ctx.
 // nobody is an owner of nothing.
 type nobody struct{}
 
-func (nobody) Lost(string, error) {}
-func (nobody) StartAbove(uint64)  {}
+func (nobody) Lost(string, error)    {}
+func (nobody) StartAbove(uint64)     {}
+func (nobody) Durable([]string) bool { return true }
 
 // TestEnteringBehindOneThatLeaves: a run that begins while another gives its sources back does not
 // wait for it, nor it for the run, and what it claims is claimed after that.
