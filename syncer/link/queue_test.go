@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -61,7 +62,7 @@ func TestARefusedKeyWaitsForNoPlace(t *testing.T) {
 			q.refused()
 		}
 		began := time.Now()
-		if _, err := q.enter(t.Context(), triedOnce); err != ErrBusy || time.Since(began) > 0 {
+		if _, err := q.enter(t.Context(), triedOnce); !errors.Is(err, ErrBusy) || time.Since(began) > 0 {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		time.Sleep(time.Minute + time.Second)
