@@ -48,8 +48,8 @@ type Source struct {
 	KeyEnv string `koanf:"key_env"`
 	// The API key itself. Discouraged: configuration files are copied around.
 	Key Secret `koanf:"key"`
-	// File with the key that is tried when the first one answers 401: a key can be rotated with 24
-	// hours of overlap. It may appear later.
+	// File with the key that is tried when the first one answers 401, and, when that is disabled, at
+	// the next probe: a key can be rotated with 24 hours of overlap. It may appear later.
 	NextKeyFile string `koanf:"next_key_file" kind:"file"`
 	// Which streams to mirror; empty: all that the key's scopes allow. Known: see [Streams].
 	Streams []string `koanf:"streams"`

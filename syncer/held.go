@@ -1,7 +1,6 @@
 package syncer
 
 import (
-	"context"
 	"time"
 
 	"github.com/larder-sync/larder/syncer/lease"
@@ -34,26 +33,19 @@ var _ lease.Owner = leaseOwner{}
 // StartAbove implements lease.Owner.
 func (y leaseOwner) StartAbove(version uint64) { y.versions.StartAbove(version) }
 
-// claim claims sources until leave is called, which waits until what they handed to the sink is
-// durable, but no longer than a lease lasts.
-func (y *Syncer) claim(ctx context.Context, sources func() []string) (leave func()) {
-	giveBack := y.leases.Enter(ctx, sources)
-	if y.leases == nil {
-		return giveBack
-	}
-	return func() {
-		defer giveBack()
-		deadline := time.After(lease.Lasts)
-		for _, name := range sources() {
-			if r, ok := y.commits.Last(name); ok {
-				select {
-				case <-r.Done():
-				case <-deadline:
-					return
-				}
+// Durable implements lease.Owner.
+func (y leaseOwner) Durable(sources []string) bool {
+	deadline := time.After(lease.Lasts)
+	for _, name := range sources {
+		if r, ok := y.commits.Last(name); ok {
+			select {
+			case <-r.Done():
+			case <-deadline:
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // Lost implements lease.Owner: it ends the life of the source that was lost, and the next one

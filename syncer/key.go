@@ -1,7 +1,6 @@
 package syncer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +22,9 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 // CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
 // source's. If that fails as well the source is in trouble, and its other streams are spared
 // the attempt; if it answers, the trouble is the stream's own.
-func (s *source) CheckSource(ctx context.Context) {
+func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
-	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(failed) })
+	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(t, failed) })
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
@@ -58,12 +57,16 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	})
 }
 
-// restore reads what the sink has stored before /me is asked, until that has been taken over. Where
+// storedFresh is how old what was read of the stored state may be to be taken over: a key may wait
+// for long before it can be tried, and one that is wrong is tried again and again.
+const storedFresh = time.Minute
+
+// restore reads what the sink has stored, until that has been taken over. Where
 // a process before this one was at work, the key's budget starts with care: how much that one has
 // spent is known to nobody but the service (DESIGN B2). How long ago that was is not asked: what
 // was stored bears the stamps of another clock, and either may be wrong by hours.
 func (s *source) restore(ctx context.Context) error {
-	if s.opened {
+	if s.opened || !s.restored.IsZero() && time.Since(s.restored) < storedFresh {
 		return nil
 	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
@@ -74,29 +77,37 @@ func (s *source) restore(ctx context.Context) error {
 	for _, st := range s.wholes {
 		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
 	}
-	if !s.restored && len(state.Checkpoints)+len(state.Statuses) > 0 {
+	if s.restored.IsZero() && len(state.Checkpoints)+len(state.Statuses) > 0 {
 		// The first request has to wait, and is waited for here: it would else hold the place
 		// among the tried keys meanwhile, which many sources share.
 		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
 			return context.Cause(ctx)
 		}
 	}
-	s.restored = true
+	s.restored = time.Now()
 	return nil
 }
 
 // probe reads what is stored of the source, and asks /me. A key of another restaurant is refused:
 // checkpoints belong to a source's name, and those of one restaurant say nothing about another.
 func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err error) {
-	if err := s.restore(ctx); err != nil {
-		return me, err
+	if s.restored.IsZero() {
+		if err := s.restore(ctx); err != nil {
+			return me, err
+		}
 	}
 	stored := s.stored.Load()
 	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })
 	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
 		return me, err
 	}
-	was, now := cmp.Or(s.Business(), stored.Business), me.Value.Business.ID
+	if err := s.restore(ctx); err != nil {
+		return me, err
+	}
+	was, now := s.stored.Load().Business, me.Value.Business.ID
+	if s.opened { // else it is what the last life knew
+		was = s.Business()
+	}
 	if was != "" && was != now {
 		return me, fmt.Errorf("the key belongs to business %s, but source %q has mirrored business %s: give the other restaurant a source name of its own", now, s.cfg.Name, was)
 	}

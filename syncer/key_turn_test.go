@@ -209,11 +209,15 @@ func TestHundredsOfWrongKeys(t *testing.T) {
 			}
 			sources, mended = append(sources, s), key
 		}
+		slow := w.slow()
 		w.run(sources...)
 		time.Sleep(25 * time.Minute)
 		wrong := f.mostIn(time.Minute)
 		if wrong > 22 {
 			t.Errorf("%d requests with a wrong key within a minute", wrong)
+		}
+		if n := slow.states.Load(); n > int64(len(sources)) {
+			t.Errorf("what is stored was read %d times for %d keys that are wrong", n, len(sources))
 		}
 		for minute := range 10 { // whatever the others do then
 			mended.Store("good")
@@ -251,6 +255,9 @@ func TestManyKeysDeletedAtOnce(t *testing.T) {
 		f.keys = map[string]bool{"k0": true}
 		f.mu.Unlock()
 		time.Sleep(3 * time.Minute)
+		if n := f.mostIn(time.Minute); n > 165 { // each of their walks that is under way is refused, and asks nothing else
+			t.Errorf("%d requests with a wrong key within the first minutes", n)
+		}
 		f.mu.Lock()
 		f.refusals = nil
 		f.mu.Unlock()

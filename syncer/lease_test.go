@@ -1,12 +1,14 @@
 package syncer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -432,5 +434,68 @@ func TestVersionsOfTheOtherProcessAreLower(t *testing.T) {
 		ahead.halt()
 		f.set(cats, category("a", "B", stamp(0)))
 		behind.until("the change", time.Minute, func() bool { return strings.Contains(w.store.Row("categories", "b1", "a").Raw, `"B"`) })
+	})
+}
+
+// slowSink has the INSERT of every commit hang while it holds, and counts how often the state is
+// read.
+type slowSink struct {
+	sinks.Sink
+	hold   atomic.Bool
+	states atomic.Int64
+}
+
+func (s *slowSink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	if s.hold.Load() {
+		return sinks.NewReceipt(), nil
+	}
+	return s.Sink.Write(ctx, c)
+}
+
+func (s *slowSink) State(ctx context.Context, source string) (sinks.State, error) {
+	s.states.Add(1)
+	return s.Sink.State(ctx, source)
+}
+
+// slow puts a slowSink before the world's sink.
+func (w *world) slow() *slowSink {
+	s := &slowSink{}
+	w.tune = func(o *Options) { s.Sink, o.Sink = o.Sink, s }
+	return s
+}
+
+// TestWhatIsNotDurableIsNotGivenBack: a run that ends while an INSERT hangs leaves its claims to the
+// time that the others wait for one that is silent. A pass beside it waits for none of that.
+func TestWhatIsNotDurableIsNotGivenBack(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set(cats, category("a", "A", stamp(-time.Hour)))
+		a, b := w.beside("a"), w.beside("b")
+		slow := a.slow()
+		a.run(w.one())
+		a.until("the first serves", 20*time.Second, a.serves)
+		b.run(w.one())
+		time.Sleep(time.Minute)
+		slow.hold.Store(true)
+		f.set(cats, category("a", "B", stamp(0)))
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		_ = a.syncer.pass(ctx, a.syncer.supervisors(), pass{
+			held:  true,
+			visit: func(context.Context, int, *source) error { cancel(); return nil },
+			ended: func(int, string, error) {},
+		})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("a pass beside the daemon takes %s", took)
+		}
+		began = time.Now()
+		a.halt()
+		if took := time.Since(began); took < lease.Lasts || took > lease.Lasts+5*time.Second {
+			t.Errorf("the end of the first takes %s", took)
+		}
+		b.until("the second serves", 2*time.Minute, b.serves)
+		if after := time.Since(began); after < sinks.ClaimTimeout+lease.Lasts/2 || after > time.Minute {
+			t.Errorf("the second serves after %s", after)
+		}
 	})
 }

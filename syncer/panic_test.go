@@ -224,3 +224,17 @@ func TestAPanicInADeliveryEndsALife(t *testing.T) {
 		must(t, deliver())
 	})
 }
+
+// A panic of what follows a visit is an error of the pass.
+func TestAPanicBehindAVisit(t *testing.T) {
+	inFake(t, func(t *testing.T, _ *fake, w *world) {
+		y := w.open(w.one())
+		err := y.pass(t.Context(), y.supervisors(), pass{
+			visit: func(context.Context, int, *source) error { return nil },
+			ended: func(int, string, error) { panic("the report") },
+		})
+		if err == nil || !strings.Contains(err.Error(), "panic: the report") {
+			t.Errorf("the pass: %v", err)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -49,9 +50,10 @@ type source struct {
 	leased atomic.Bool             // the source has been held in this life
 	lost   atomic.Pointer[error]   // why it is held no more
 
-	// restored: the stored state has been read, and the budget has started with it; opened: it has
+	// restored is when the stored state was last read, the budget has started with it; opened: it has
 	// been taken over. opening guards both.
-	restored, opened bool
+	restored time.Time
+	opened   bool
 
 	stored atomic.Pointer[sinks.State] // as it was at the start
 }

@@ -123,7 +123,7 @@ func (v *supervisor) rebuild(ctx context.Context) error {
 	case why == nil:
 		return nil // it is built
 	}
-	v.life = newSource(v.syncer, v.cfg, len(v.syncer.supervisors()), v.counters)
+	v.life = newSource(v.syncer, v.cfg, max(len(v.syncer.supervisors()), 1), v.counters)
 	v.life.IdentifyAs(last.Identity()) // for its status and its siblings, until /me has answered
 	for i, st := range v.life.wholes { // what its siblings must not bury
 		st.Inherit(last.wholes[i])

@@ -221,7 +221,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	defer y.claim(ctx, y.atWork)()
+	defer y.leases.Enter(ctx, y.atWork)()
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -28,16 +29,17 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 		return err
 	}
 	if p.held {
-		defer y.claim(ctx, func() []string { return namesOf(sources) })()
+		defer y.leases.Enter(ctx, func() []string { return namesOf(sources) })()
 	}
-	defer every(y.log, time.Second, p.tell)()
+	defer every(y.log, time.Second, p.tell)() // ends first: to give the sources back may take a while
+	failed := make([]error, len(sources))
 	slots := make(stream.Slot, max(p.atOnce, 1))
 	var visits sync.WaitGroup
 	for i, v := range sources {
 		visits.Go(func() {
 			if slots.Take(ctx) == nil { // else ctx has ended
 				defer slots.Release()
-				v.pass(ctx, i, p)
+				failed[i] = y.recovered(y.log, "pass", func() error { v.pass(ctx, i, p); return nil })
 			}
 		})
 	}
@@ -45,7 +47,7 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // pass makes the visit of a pass.

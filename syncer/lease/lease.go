@@ -50,6 +50,9 @@ type Owner interface {
 	Lost(source string, why error)
 	// StartAbove puts the version clock above what other processes have stored.
 	StartAbove(version uint64)
+	// Durable waits until what sources handed to the sink is durable, but no longer than [Lasts],
+	// and returns whether it is.
+	Durable(sources []string) bool
 }
 
 // Sink is what leases ask of a warehouse; see [sinks.Sink].
@@ -68,53 +71,94 @@ type Leases struct {
 	failing time.Time // since when beats fail, zero when none was logged; of the loop alone
 	wake    chan struct{}
 
-	mu      sync.Mutex                    // guards what follows
-	users   map[*func() []string]struct{} // by what returns the sources that each serves
-	beating bool                          // the loop runs
-	until   time.Time                     // of all that is held
-	all     map[string]*lease
-	err     error         // of the last beat
-	news    chan struct{} // closed and replaced at every beat
+	mu        sync.Mutex // guards what follows
+	users     map[*user]struct{}
+	beating   bool               // the loop runs
+	interrupt context.CancelFunc // ends the beat under way, if it is not the one that gives back
+	silent    bool               // at the end nothing is given back: a run has left before its rows were durable
+	until     time.Time          // of all that is held
+	all       map[string]*lease
+	err       error         // of the last beat
+	news      chan struct{} // closed and replaced at every beat
+}
+
+// user is a daemon or a pass that serves sources.
+type user struct {
+	sources func() []string
+	leaving bool
 }
 
 // New makes the leases of a process.
 func New(p sinks.Process, sink Sink, owner Owner, log *slog.Logger) *Leases {
 	return &Leases{
 		owner: owner, sink: sink, process: p, log: log, wake: make(chan struct{}, 1),
-		users: map[*func() []string]struct{}{}, all: map[string]*lease{}, news: make(chan struct{}),
+		users: map[*user]struct{}{}, interrupt: func() {}, all: map[string]*lease{}, news: make(chan struct{}),
 	}
 }
 
-// Enter claims sources until leave is called: those that the function returns at each beat. When the
-// last user leaves, leave waits until they are given back, or another enters. The end of ctx ends
-// none of that.
+// Enter claims sources until leave is called: those that the function returns at each beat. leave
+// waits until what they handed to the sink is durable, of those that no other user serves. When the
+// last user leaves, it waits until they are given back, or another enters. The end of ctx ends none
+// of that.
 func (l *Leases) Enter(ctx context.Context, sources func() []string) (leave func()) {
 	if l == nil {
 		return func() {}
 	}
+	u := &user{sources: sources}
 	l.mu.Lock()
-	l.users[&sources] = struct{}{}
+	l.users[u] = struct{}{}
 	if !l.beating {
 		l.beating = true
 		go l.run(context.WithoutCancel(ctx))
 	}
 	l.mu.Unlock()
 	l.Nudge()
-	return func() {
-		l.mu.Lock()
-		delete(l.users, &sources)
-		l.mu.Unlock()
-		l.Nudge()
-		for {
-			l.mu.Lock()
-			last, news := l.beating && len(l.users) == 0, l.news
-			l.mu.Unlock()
-			if !last {
-				return
-			}
-			<-news
+	return func() { l.leave(u) }
+}
+
+func (l *Leases) leave(u *user) {
+	l.mu.Lock()
+	u.leaving = true
+	var stay []*user
+	for other := range l.users {
+		if !other.leaving {
+			stay = append(stay, other)
 		}
 	}
+	l.mu.Unlock()
+	used := sourcesOf(stay)
+	durable := l.owner.Durable(slices.DeleteFunc(u.sources(), func(name string) bool { return used[name] }))
+	l.mu.Lock()
+	delete(l.users, u)
+	l.silent = l.silent || !durable
+	if len(l.users) == 0 {
+		l.interrupt()
+	}
+	l.mu.Unlock()
+	l.Nudge()
+	for deadline := time.After(2 * beatLimit); ; {
+		l.mu.Lock()
+		last, news := l.beating && len(l.users) == 0, l.news
+		l.mu.Unlock()
+		if !last {
+			return
+		}
+		select {
+		case <-news:
+		case <-deadline: // the sink does not heed the end of a context
+			return
+		}
+	}
+}
+
+func sourcesOf(users []*user) map[string]bool {
+	names := map[string]bool{}
+	for _, u := range users {
+		for _, name := range u.sources() {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // Nudge has the next beat come at once.
@@ -136,6 +180,7 @@ func (l *Leases) run(ctx context.Context) {
 		l.mu.Lock()
 		l.beating = len(l.users)+len(l.all) > 0
 		over := !l.beating
+		l.silent = l.silent && !over
 		close(l.news)
 		l.news = make(chan struct{})
 		l.mu.Unlock()
@@ -154,22 +199,34 @@ func (l *Leases) run(ctx context.Context) {
 // beat stores that the process is alive and which sources it claims, acts on what the others have
 // stored, and returns when to do it next. With nothing to claim it gives back what was claimed.
 func (l *Leases) beat(ctx context.Context) (next time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	l.mu.Lock()
-	claimed, users, wants := len(l.all) > 0, slices.Collect(maps.Keys(l.users)), map[string]bool{}
-	l.mu.Unlock()
-	for _, sources := range users {
-		for _, name := range (*sources)() {
-			wants[name] = true
-		}
+	users := slices.Collect(maps.Keys(l.users))
+	if len(users) > 0 {
+		l.interrupt = cancel
+	} else if l.silent {
+		clear(l.all) // the others take it over when they have heard nothing for a while
 	}
+	claimed := len(l.all) > 0
+	l.mu.Unlock()
+	wants := sourcesOf(users)
 	if len(wants) == 0 && !claimed {
 		return beatEvery
 	}
 	began := time.Now()
-	limited, cancel := context.WithTimeout(ctx, beatLimit)
+	limited, done := context.WithTimeout(ctx, beatLimit)
 	claims, err := l.sink.Beat(limited, l.process, slices.Sorted(maps.Keys(wants)))
-	cancel()
-	l.logBeat(err)
+	done()
+	switch {
+	case ctx.Err() != nil: // the last user has left
+		return 0
+	case err != nil && len(users) == 0:
+		l.log.Warn("the sources could not be given back: another process can take them over when it has heard nothing for a while",
+			"after", sinks.ClaimTimeout, "err", err)
+	default:
+		l.logBeat(err)
+	}
 	free, lost := l.read(began, wants, claims, err)
 	l.logLost(ctx, lost)
 	for name, why := range lost {

@@ -1,9 +1,12 @@
 package lease
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,8 +39,9 @@ func (b *beats) MaxVersion(ctx context.Context) (uint64, error) { return 0, ctx.
 // nobody is an owner of nothing.
 type nobody struct{}
 
-func (nobody) Lost(string, error) {}
-func (nobody) StartAbove(uint64)  {}
+func (nobody) Lost(string, error)    {}
+func (nobody) StartAbove(uint64)     {}
+func (nobody) Durable([]string) bool { return true }
 
 // TestEnteringBehindOneThatLeaves: a run that begins while another gives its sources back does not
 // wait for it, nor it for the run, and what it claims is claimed after that.
@@ -90,4 +94,46 @@ func TestTheEndOfARunEndsNoLease(t *testing.T) {
 			t.Errorf("still claimed at the end: %q", last)
 		}
 	})
+}
+
+// hanging is a warehouse that answers nothing until the context ends, when it hangs.
+type hanging struct {
+	beats
+	hangs atomic.Bool
+}
+
+func (h *hanging) Beat(ctx context.Context, p sinks.Process, wants []string) ([]sinks.Claim, error) {
+	if h.hangs.Load() {
+		<-ctx.Done()
+	}
+	return h.beats.Beat(ctx, p, wants)
+}
+
+func (h *hanging) MaxVersion(ctx context.Context) (uint64, error) {
+	<-ctx.Done()
+	return 0, context.Cause(ctx)
+}
+
+// TestLeavingWhileTheWarehouseHangs: who leaves waits for no beat that is under way, and for no
+// source that is about to be held, but for the beat that gives the sources back.
+func TestLeavingWhileTheWarehouseHangs(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			warehouse := &hanging{beats: beats{made: time.Now()}}
+			l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.NewTextHandler(&log, nil)))
+			leave := l.Enter(t.Context(), func() []string { return []string{"a"} })
+			time.Sleep(settle + beatSoon + time.Second) // the highest version is asked for
+			warehouse.hangs.Store(hangs)
+			began := time.Now()
+			leave()
+			if took := time.Since(began); took > beatLimit || hangs != (took > 0) {
+				t.Errorf("it hangs: %v, leaving takes %s", hangs, took)
+			}
+			synctest.Wait()
+			if told := strings.Contains(log.String(), "level=WARN msg=\"the sources could not be given back"); told != hangs {
+				t.Errorf("it hangs: %v, told: %s", hangs, log.String())
+			}
+		})
+	}
 }

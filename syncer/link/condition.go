@@ -44,11 +44,24 @@ func (l *Link) IsRecent() bool {
 const freshAnswer = 10 * time.Second
 
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. It is the stream's own when /me has answered since.
-func (l *Link) IsInDoubt(failed time.Time) bool {
+// the source's. It is the stream's own when /me has answered since. Where so many keys are refused
+// that another one would have to wait, the source is in trouble without a question.
+func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.is.Ready && !l.answered.After(failed)
+	doubt := l.is.Ready && !l.answered.After(failed)
+	wrong := doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) && l.opts.Queue.full()
+	if wrong {
+		l.refused[l.inUse] = true
+	}
+	l.mu.Unlock()
+	if wrong {
+		l.Troubled(t)
+		l.mu.Lock()
+		l.is.NextProbe = time.Now() // another key is tried, this one when there is a place for it
+		l.mu.Unlock()
+		l.opts.Changed()
+	}
+	return doubt && !wrong
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was
@@ -80,11 +93,14 @@ func (l *Link) Troubled(t stream.Trouble) {
 	l.opts.Changed()
 }
 
-// PutOff has the source asked again soon, since it could not be asked now.
+// PutOff has a source in trouble asked again when places in the queue are free, since it could not
+// be asked when that was due.
 func (l *Link) PutOff() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.is.NextProbe = time.Now().Add(unreachableFirst)
+	if now := time.Now(); !l.is.Ready && !now.Before(l.is.NextProbe) {
+		l.is.NextProbe = stream.Later(now.Add(time.Minute), l.notBefore)
+	}
 }
 
 // logTrouble warns of a trouble when it is news. The caller holds the lock.

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -14,8 +15,8 @@ import (
 //
 // It admits requests with keys that are not known to be good. A request keeps its place until it is
 // answered, and for a minute more when the key is refused. Keys that have not been tried can take
-// nine of ten places only, and those that were refused before half of them. The latter do not wait
-// for a place, but for another probe: so a key that is put right meanwhile is tried at once. So
+// nine of ten places only, and those that were refused before half of them. The latter wait
+// for no place, but for another probe: so a key that is put right meanwhile is tried at once. So
 // hundreds of wrong keys hold up neither a source that begins nor a key that has just been put in
 // place.
 type Queue struct {
@@ -51,13 +52,16 @@ var ErrBusy = errors.New("the key was refused, and so many wrong keys are tried 
 // enter waits until a key may be tried with one request. The returned function gives the
 // place back: at once, or in a minute when the request was refused.
 func (q *Queue) enter(ctx context.Context, k rank) (leave func(refused bool), err error) {
-	if k == triedOnce && !q.places[k].TryAcquire(1) {
-		return nil, ErrBusy
-	}
-	for i := min(k, untried); i >= 0; i-- {
-		if q.places[i].Acquire(ctx, 1) != nil {
+	for i := k; i >= 0; i-- {
+		var err error
+		if k < triedOnce {
+			err = q.places[i].Acquire(ctx, 1)
+		} else if !q.places[i].TryAcquire(1) {
+			err = ErrBusy
+		}
+		if err != nil {
 			q.release(i+1, k)
-			return nil, context.Cause(ctx)
+			return nil, cmp.Or(context.Cause(ctx), err)
 		}
 	}
 	return func(refused bool) {
@@ -73,6 +77,19 @@ func (q *Queue) release(from, to rank) {
 	for i := from; i <= to; i++ {
 		q.places[i].Release(1)
 	}
+}
+
+// full reports whether a key that has not been tried would have to wait.
+func (q *Queue) full() bool {
+	if !q.places[untried].TryAcquire(1) {
+		return true
+	}
+	defer q.release(untried, untried)
+	if !q.places[known].TryAcquire(1) {
+		return true
+	}
+	q.release(known, known)
+	return false
 }
 
 // refused counts a refused request that did not wait here, since the key was good when it

@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -50,4 +51,28 @@ func TestWrongKeysOfAllProcessesOfAnAddress(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A key that was refused before waits for no place of those before it either: another may be put in
+// its place meanwhile.
+func TestARefusedKeyWaitsForNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(1)
+		for !q.full() {
+			q.refused()
+		}
+		began := time.Now()
+		if _, err := q.enter(t.Context(), triedOnce); !errors.Is(err, ErrBusy) || time.Since(began) > 0 {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		time.Sleep(time.Minute + time.Second)
+		leave, err := q.enter(t.Context(), triedOnce)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(false)
+		if q.full() {
+			t.Error("a place was not given back")
+		}
+	})
 }
