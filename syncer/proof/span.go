@@ -67,12 +67,17 @@ func Covering(byLocation map[string][]types.Date) (spans []Span) {
 	return spans
 }
 
-// TotalSpans are the ranges to verify: all days back to where the backfill has ended, of each location,
-// too.
+// TotalSpans are the ranges to verify: all days back to where the backfill has ended; of single locations,
+// beside all of them together, the days that deep runs and full resyncs ask for.
 func (st *Totals) TotalSpans() (spans []Span) {
 	_, at := st.back.now()
+	asked := st.Asked()
 	for _, l := range st.deepLocations() {
-		spans = append(spans, ranges(Span{addDays(at.reached(), 1), st.shared.today(), l})...)
+		from := addDays(at.reached(), 1)
+		if !slices.Contains(asked, l) {
+			from = max(from, at.Single)
+		}
+		spans = append(spans, ranges(Span{from, st.shared.today(), l})...)
 	}
 	return spans
 }
