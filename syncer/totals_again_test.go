@@ -130,8 +130,9 @@ func TestAFullResyncOfTotalsThatIsUnderWayIsNoBackfill(t *testing.T) {
 			t.Errorf("stored during a full resync: %s, began %s, and the backfill %s", at, cp.StartedAt, first.StartedAt)
 		}
 		refuse.set(func(*http.Request) bool { return false })
-		w.open() // as after a restart
-		w.once(Selection{Streams: []string{registry.Daily}}) // it goes on
+		w.close()
+		w.open()
+		w.once(Selection{Streams: []string{registry.Daily}}) // it goes on after a restart
 		if cp, at := stored(); cp.StartedAt.Before(first.StartedAt.Add(time.Hour)) || at != end {
 			t.Errorf("stored after a full resync: %s, began %s, and the backfill %s", at, cp.StartedAt, first.StartedAt)
 		}

@@ -23,7 +23,7 @@ type backfill struct {
 	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position  // that of stored
-	began  time.Time // by our clock; zero when another process began it
+	began  time.Time // by our clock; zero when another process began it, or a location was refused
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -55,6 +55,12 @@ func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stored, b.at = cp, at
+}
+
+func (b *backfill) beganAt(t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.began = t
 }
 
 // progress is how far back the totals have been asked for; how far they go is known once the first
@@ -146,9 +152,7 @@ func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
 	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
 	cp.Pages, cp.Rows = 0, 0
 	st.back.set(cp, at)
-	st.back.mu.Lock()
-	st.back.began = time.Now()
-	st.back.mu.Unlock()
+	st.back.beganAt(time.Now())
 }
 
 // againDue reports whether the turn of a full resync has come since all days were asked for.
@@ -202,10 +206,13 @@ func (st *Totals) fillStep(ctx context.Context) error {
 		locations = st.deepLocations()
 	}
 	for _, l := range locations {
-		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
+		sp := Span{From: st.since(max(from, FirstDay), l, pos), To: pos.To, Location: l}
 		err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
-		if err != nil && !st.closed(l, err) {
-			return err
+		if err != nil {
+			if !st.closed(l, err) {
+				return err
+			}
+			st.back.beganAt(time.Time{})
 		}
 	}
 	return st.endStep(ctx, cp, pos, from)
@@ -326,8 +333,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 		cp.StartedAt = began // by the clock that UpdatedAt is by
 	}
 	st.LogDone(what, cp, "requests", pos.Requests)
-	inactive := st.Source.Identity().Inactive
-	if began.IsZero() || slices.ContainsFunc(st.Asked(), func(l string) bool { return slices.Contains(inactive, l) }) {
+	if began.IsZero() {
 		return nil
 	}
 	// The rows in quarantine that have no id, and that no day has any more.

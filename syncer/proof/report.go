@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,8 +24,19 @@ type Request struct {
 
 // LogValue has the fields of the request that are set.
 func (r Request) LogValue() slog.Value {
-	text, _ := json.Marshal(r) // texts only
-	return slog.StringValue(string(text))
+	var asked []slog.Attr
+	if len(r.Sources) > 0 {
+		asked = append(asked, slog.Any("sources", r.Sources))
+	}
+	for _, f := range []struct{ name, day string }{{"from", r.From}, {"to", r.To}} {
+		if f.day != "" {
+			asked = append(asked, slog.String(f.name, f.day))
+		}
+	}
+	if r.Heal {
+		asked = append(asked, slog.Bool("heal", true))
+	}
+	return slog.GroupValue(asked...)
 }
 
 // Report is what a reconciliation did, or has done so far.

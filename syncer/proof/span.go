@@ -71,13 +71,16 @@ func Covering(byLocation map[string][]types.Date) (spans []Span) {
 // beside all of them together, the days that deep runs and full resyncs ask for.
 func (st *Totals) TotalSpans() (spans []Span) {
 	_, at := st.back.now()
-	asked := st.Asked()
 	for _, l := range st.deepLocations() {
-		from := addDays(at.reached(), 1)
-		if !slices.Contains(asked, l) {
-			from = max(from, at.Single)
-		}
-		spans = append(spans, ranges(Span{from, st.shared.today(), l})...)
+		spans = append(spans, ranges(Span{st.since(addDays(at.reached(), 1), l, at), st.shared.today(), l})...)
 	}
 	return spans
+}
+
+// since is the first day, from the given one on, that the totals of a location are asked for.
+func (st *Totals) since(day types.Date, location string, at position) types.Date {
+	if slices.Contains(st.Asked(), location) {
+		return day
+	}
+	return max(day, at.Single)
 }
