@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // openRaws are the open entries' rows of a stream, in order.
@@ -145,6 +146,26 @@ func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
 		w.expectOpen("sales_daily", dateless)
 		f.set("/sales/daily")
 		resync()
+		w.expectOpen("sales_daily")
+	})
+}
+
+// They close where a configured location is not active, and the service answers for it all the same.
+func TestRowsOfTotalsCloseBesideAnInactiveLocation(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		f.set("/sales/daily", strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01",`, ``, 1))
+		me := &shop{fake: f, world: w}
+		me.access("l1", "l2")
+		w.run(w.one(func(s *Source) { s.Locations = []string{"l1", "l2"} }))
+		w.until("quarantined", time.Hour, func() bool {
+			return len(w.openRaws("sales_daily")) > 0 && w.stream("sales_daily").State == status.StateRunning
+		})
+		me.access("l1")
+		time.Sleep(2 * time.Hour)
+		f.set("/sales/daily")
+		if _, err := w.full(Selection{Streams: []string{"sales_daily"}}); err != nil {
+			t.Fatal(err)
+		}
 		w.expectOpen("sales_daily")
 	})
 }

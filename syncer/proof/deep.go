@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,8 +64,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 		return err
 	}
 	defer st.Settling.Release()
-	_, settled := r.settle(ctx, st, differed, true)
-	return errors.Join(err, settled)
+	return errors.Join(err, r.settleTurn(ctx, st, differed))
 }
 
 // proveDeep is the turn of the last 92 days, and of each location. It has come to its end when all
@@ -76,17 +74,11 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	r.expectQuestions(len(locations))
 	st.deep.locked(func() { st.deep.running = r })
 	defer st.deep.locked(func() { st.deep.running = nil })
-	if !slices.Contains(locations, "") {
-		if err := st.verdicts.withdrawOfAll(ctx); err != nil {
-			return err
-		}
-	}
 	differed, err := r.firstLook(ctx, st, st.lastDays(MaxRange, locations), true)
 	cut := cutShort(errors.Join(err, r.broken))
 	if len(differed) > 0 {
 		err = errors.Join(err, st.Settling.Run(ctx, func(ctx context.Context) error {
-			_, err := r.settle(ctx, st, differed, true)
-			return err
+			return r.settleTurn(ctx, st, differed)
 		}))
 	}
 	if ctx.Err() != nil || cut {

@@ -18,11 +18,11 @@
 //
 // # States
 //
-// The backfill goes back in steps of 92 days to the first sale. Yesterday and today
-// are asked for at every turn, and the last 92 days, of each location too, in deep runs. A full
-// resync is the backfill made once more, of each location too. A key that does not see all locations asks by
-// location, one that does for all of them together. Other locations than before begin the
-// backfill anew, and owe a deep run.
+// The backfill goes back in steps of 92 days to the first sale. Yesterday and today are asked for at
+// every turn, and the last 92 days, of each location too, in deep runs. A full resync is the backfill
+// made once more, and of each location the days that deep runs have asked for. A key that does not see
+// all locations asks by location, one that does for all of them together. Other locations than before
+// begin the backfill anew, and owe a deep run.
 //
 // A bracket walks the orders before and after it asks for a day. The day is then proven, explained,
 // unsettled, unproven, or it differs. One that differs is looked at once more minutes later. If it
@@ -46,7 +46,9 @@
 //
 // # When something fails
 //
-// A backfill or full resync goes on from the step that was not durable. A day that could not be asked for is unproven, and the earlier verdict is kept. A day
-// whose orders cannot be fetched holds up no other: it owes a full resync, and a later turn tries
-// again. A deep run that could not ask for all its days is repeated before its turn.
+// A backfill or full resync goes on from the step that was not durable; until a full resync ends, the
+// stored checkpoint is that of the walk before. A day that could not be asked for is unproven, and the
+// earlier verdict is kept. A day whose orders cannot be fetched holds up no other: it owes a full
+// resync, and a later turn tries again. A deep run that could not ask for all its days is repeated
+// before its turn.
 package proof

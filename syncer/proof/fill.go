@@ -23,7 +23,7 @@ type backfill struct {
 	mu     sync.Mutex
 	stored sinks.Checkpoint
 	at     position  // that of stored
-	began  time.Time // by our clock; zero when another process began it
+	began  time.Time // by our clock; zero when another process began it, or a location was refused
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
@@ -57,6 +57,12 @@ func (b *backfill) set(cp sinks.Checkpoint, at position) {
 	b.stored, b.at = cp, at
 }
 
+func (b *backfill) beganAt(t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.began = t
+}
+
 // progress is how far back the totals have been asked for; how far they go is known once the first
 // order is.
 func (b *backfill) progress() *status.Progress {
@@ -79,8 +85,11 @@ type position struct {
 	Requests uint64 `json:"requests,omitempty"`
 	// Scope is what was asked for ([Totals.scope]).
 	Scope []string `json:"scope,omitempty"`
-	// Until is how far back a full resync goes at least; empty for the first walk.
+	// Until is how far back the full resync under way goes at least; empty while there is none.
 	Until types.Date `json:"until,omitempty"`
+	Began time.Time  `json:"began,omitzero"` // the full resync under way, by the service's clock
+	// Single is the first day that single locations were asked for, beside all of them together.
+	Single types.Date `json:"single,omitempty"`
 }
 
 // count takes in a day, or a line of one, of a span.
@@ -107,7 +116,7 @@ const emptySteps = 4
 // counted reports whether Orders are all there are, as far as one can see: the backfill has
 // passed a step without a sale. Older sales beyond it leave the number open again until the
 // next one.
-func (p position) counted() bool { return p.Until != "" || p.Orders > 0 && p.Empty > 0 }
+func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
 
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
@@ -116,7 +125,7 @@ const FirstDay = types.Date("1900-01-01")
 // locations than those that were asked for begin the backfill anew.
 func (st *Totals) Complete() bool {
 	cp, at := st.back.now()
-	return (cp.Done || at.Until != "") && slices.Equal(at.Scope, st.scope())
+	return cp.Done && slices.Equal(at.Scope, st.scope())
 }
 
 // filled reports whether neither a backfill nor a full resync is under way. A backfill that ended at a
@@ -125,31 +134,31 @@ func (st *Totals) filled() bool {
 	cp, at := st.back.now()
 	first := st.shared.knownFirst()
 	older := first != "" && at.To >= max(first, FirstDay) && st.shared.Orders.Filled()
-	return cp.Done && slices.Equal(at.Scope, st.scope()) && !older
+	return cp.Done && at.Until == "" && slices.Equal(at.Scope, st.scope()) && !older
 }
 
-// askAllAgain begins a full resync, unless the backfill is under way. The caller holds Filler.
+// askAllAgain begins a full resync, unless the backfill is under way. The stored checkpoint is that of
+// the last walk until it ends. The caller holds Filler.
 func (st *Totals) askAllAgain() {
-	if _, at := st.back.now(); st.Complete() {
-		at.Until = at.reached()
-		st.beginFill(at)
+	if cp, at := st.back.now(); st.Complete() {
+		at.Until, at.Began = at.reached(), st.Source.ServiceNow().UTC()
+		st.beginFill(cp, at)
 	}
 }
 
-// beginFill goes back from today once more, and writes every day anew.
-func (st *Totals) beginFill(at position) {
+// beginFill goes back from today, and writes every day anew.
+func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
 	st.written.forgetAll()
 	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
-	st.back.set(sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()}, at)
-	st.back.mu.Lock()
-	st.back.began = time.Now()
-	st.back.mu.Unlock()
+	cp.Pages, cp.Rows = 0, 0
+	st.back.set(cp, at)
+	st.back.beganAt(time.Now())
 }
 
 // againDue reports whether the turn of a full resync has come since all days were asked for.
 func (st *Totals) againDue() bool {
-	cp, _ := st.back.now()
-	return cp.Done && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
+	cp, at := st.back.now()
+	return at.Until == "" && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
 }
 
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that
@@ -186,20 +195,24 @@ func (st *Totals) fillStep(ctx context.Context) error {
 				return fmt.Errorf("remove what %s has of all locations together: %w", st.Def.Name, err)
 			}
 		}
-		st.beginFill(position{Scope: scope})
+		st.beginFill(sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()},
+			position{Scope: scope, Single: addDays(st.shared.today(), 1-MaxRange)})
 	}
 	cp, pos := st.back.now()
 	from := addDays(pos.To, 1-MaxRange)
 	pos.Empty++
 	locations := st.Asked()
-	if pos.Until != "" { // what deep runs have asked for, too
+	if pos.Until != "" && pos.To >= pos.Single { // what deep runs have asked for, too
 		locations = st.deepLocations()
 	}
 	for _, l := range locations {
-		sp := Span{From: max(from, FirstDay), To: pos.To, Location: l}
+		sp := Span{From: st.since(max(from, FirstDay), l, pos), To: pos.To, Location: l}
 		err := st.Guard.Run(ctx, func(ctx context.Context) error { return st.fillSpan(ctx, sp, &cp, &pos) })
-		if err != nil && !st.closed(l, err) {
-			return err
+		if err != nil {
+			if !st.closed(l, err) {
+				return err
+			}
+			st.back.beganAt(time.Time{})
 		}
 	}
 	return st.endStep(ctx, cp, pos, from)
@@ -281,14 +294,22 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if err != nil {
 		return err
 	}
-	cp.Done = pos.To < FirstDay || (known && pos.To < first || !known && pos.Empty >= emptySteps) && (pos.Until == "" || pos.To <= pos.Until)
+	again := pos.Until != ""
+	ended := pos.To < FirstDay || (!again || pos.To <= pos.Until) && (known && pos.To < first || !known && (again || pos.Empty >= emptySteps))
+	switch {
+	case !again:
+		cp.Done = ended
+	case ended: // until then the last walk counts
+		cp.StartedAt = pos.Began
+		pos.To, pos.Until, pos.Began = pos.reached(), "", time.Time{}
+	}
 	text, err := json.Marshal(pos)
 	if err != nil {
 		return fmt.Errorf("position: %w", err)
 	}
 	cp.Position, cp.Business, cp.UpdatedAt = string(text), st.Source.Business(), time.Now()
 	var run *sinks.Run
-	if cp.Done {
+	if ended {
 		run = &sinks.Run{
 			Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: cp.StartedAt, FinishedAt: time.Now(),
 			Requests: pos.Requests, Pages: cp.Pages, Rows: cp.Rows,
@@ -298,11 +319,11 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 		return err
 	}
 	st.back.set(cp, pos)
-	if !cp.Done {
+	if !ended {
 		return nil
 	}
 	what := "backfill done"
-	if pos.Until != "" {
+	if again {
 		what = "full resync done"
 	}
 	st.back.mu.Lock()
@@ -312,8 +333,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 		cp.StartedAt = began // by the clock that UpdatedAt is by
 	}
 	st.LogDone(what, cp, "requests", pos.Requests)
-	inactive := st.Source.Identity().Inactive
-	if began.IsZero() || slices.ContainsFunc(st.Asked(), func(l string) bool { return slices.Contains(inactive, l) }) {
+	if began.IsZero() {
 		return nil
 	}
 	// The rows in quarantine that have no id, and that no day has any more.

@@ -36,11 +36,17 @@ func (r *run) settle(ctx context.Context, st *Totals, differed []dayProof, fetch
 		more, _, failed := r.once(ctx, st, again, false)
 		left, err = append(left, more...), errors.Join(err, failed)
 	}
+	left, stored := r.conclude(ctx, st, left)
+	return left, errors.Join(err, stored)
+}
+
+// settleTurn is settle in a turn, which has nobody who reads what it returns.
+func (r *run) settleTurn(ctx context.Context, st *Totals, differed []dayProof) error {
+	_, err := r.settle(ctx, st, differed, true)
 	if err != nil && ctx.Err() == nil {
 		st.Source.Log.Log(ctx, st.Source.LevelOf(err), "days that differ could not be looked at again; a later turn does", "stream", st.Def.Name, "err", err)
 	}
-	left, stored := r.conclude(ctx, st, left)
-	return left, errors.Join(err, stored)
+	return err
 }
 
 // once returns the days that differ still, and those that are to be compared once more, since what

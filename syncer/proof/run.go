@@ -102,6 +102,11 @@ func (r *run) expect() status.Seconds {
 // and of many questions those that moved, too. A location that is refused holds up no other.
 func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool) (again []dayProof, err error) {
 	err = st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
+		if many && !slices.Contains(st.Asked(), "") {
+			if err := st.verdicts.withdrawOfAll(ctx); err != nil {
+				return err
+			}
+		}
 		if err := st.shared.readFirstDay(ctx, many); err != nil {
 			return err
 		}

@@ -67,12 +67,20 @@ func Covering(byLocation map[string][]types.Date) (spans []Span) {
 	return spans
 }
 
-// TotalSpans are the ranges to verify: all days back to where the backfill has ended, of each location,
-// too.
+// TotalSpans are the ranges to verify: all days back to where the backfill has ended; of single locations,
+// beside all of them together, the days that deep runs and full resyncs ask for.
 func (st *Totals) TotalSpans() (spans []Span) {
 	_, at := st.back.now()
 	for _, l := range st.deepLocations() {
-		spans = append(spans, ranges(Span{addDays(at.reached(), 1), st.shared.today(), l})...)
+		spans = append(spans, ranges(Span{st.since(addDays(at.reached(), 1), l, at), st.shared.today(), l})...)
 	}
 	return spans
+}
+
+// since is the first day, from the given one on, that the totals of a location are asked for.
+func (st *Totals) since(day types.Date, location string, at position) types.Date {
+	if slices.Contains(st.Asked(), location) {
+		return day
+	}
+	return max(day, at.Single)
 }

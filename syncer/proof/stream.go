@@ -134,7 +134,10 @@ func (st *Totals) tasks() []stream.Task {
 // Pass are the walks of a pass. A full one asks for all days anew, or goes on with a backfill that is not
 // done.
 func (st *Totals) Pass(full, _ bool) []stream.Step {
-	long := stream.Step{Guard: st.Filler, Moved: func() uint64 { return st.Writer.Counts().Pages }, Run: st.fill}
+	long := stream.Step{Guard: st.Filler, Run: st.fill, Moved: func() uint64 { // by steps that are stored
+		cp, _ := st.back.now()
+		return cp.Pages
+	}}
 	if !full {
 		return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.storeRecent}, long}
 	}

@@ -111,18 +111,22 @@ func (v *verdicts) restore(ctx context.Context, from types.Date) error {
 	if read {
 		return nil
 	}
-	all, err := v.stored(ctx, from, today)
-	if err != nil {
-		return err
+	for _, sp := range ranges(Span{From: from, To: today}) {
+		all, err := v.stored(ctx, sp.From, sp.To)
+		if err != nil {
+			return err
+		}
+		v.mu.Lock()
+		for _, verdict := range all {
+			key := DayKey(types.Date(verdict.Day), verdict.Location)
+			if _, known := v.last[key]; !known {
+				v.last[key] = restored(verdict, v.stream.Source.Versions)
+			}
+		}
+		v.mu.Unlock()
 	}
 	v.mu.Lock()
 	v.from = from
-	for _, verdict := range all {
-		key := DayKey(types.Date(verdict.Day), verdict.Location)
-		if _, known := v.last[key]; !known {
-			v.last[key] = restored(verdict, v.stream.Source.Versions)
-		}
-	}
 	v.mu.Unlock()
 	v.shared.proofChanged()
 	return nil
@@ -185,10 +189,13 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 		}
 		p.verdictHash = verdictHash(p.gap, p.Reason)
 		p.isNew = !old.covers(p)
-		if err := v.complete(ctx, &p); err != nil {
-			return nil, err
-		}
-		if concluded = append(concluded, p); p.isNew {
+		concluded = append(concluded, p)
+	}
+	if err := v.complete(ctx, concluded); err != nil {
+		return nil, err
+	}
+	for _, p := range concluded {
+		if p.isNew {
 			news = append(news, v.verdictOf(p))
 		}
 	}
@@ -200,22 +207,39 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 	return concluded, nil
 }
 
-// complete takes from the stored verdict of a drift what a day had differed in, and by which orders,
-// unless it was found just now.
-func (v *verdicts) complete(ctx context.Context, p *dayProof) error {
-	healed := p.Verdict == sinks.VerdictHealed && len(p.differences) == 0
-	if !p.isNew || !healed && (p.Verdict != sinks.VerdictDrift || len(p.ids) > 0) {
+// complete takes from the stored verdicts of drifts what days had differed in, and by which orders, unless
+// it was found just now.
+func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
+	byKey := map[string]*dayProof{}
+	var from, to types.Date
+	for i := range days {
+		p := &days[i]
+		if p.isNew && (p.wasHealed() || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0) {
+			if byKey[p.key()] = p; from == "" || p.Day < from {
+				from = p.Day
+			}
+			to = max(to, p.Day)
+		}
+	}
+	if len(byKey) == 0 {
 		return nil
 	}
-	stored, err := v.stored(ctx, p.Day, p.Day)
+	stored, err := v.stored(ctx, from, to)
 	for _, verdict := range stored {
-		if verdict.Location == p.Location && verdict.Verdict == sinks.VerdictDrift {
-			if p.ids = verdict.OrderIDs; healed {
-				p.differences = verdict.Differences
-			}
+		p := byKey[DayKey(types.Date(verdict.Day), verdict.Location)]
+		if p == nil || verdict.Verdict != sinks.VerdictDrift {
+			continue
+		}
+		if p.ids = verdict.OrderIDs; p.wasHealed() {
+			p.differences = verdict.Differences
 		}
 	}
 	return err
+}
+
+// wasHealed reports whether the day is right, and what it had differed in is not known.
+func (p *dayProof) wasHealed() bool {
+	return p.Verdict == sinks.VerdictHealed && len(p.differences) == 0
 }
 
 // store stores verdicts, if there are any, and waits until they are durable.
