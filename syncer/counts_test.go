@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -80,6 +81,21 @@ func TestARequestIsWhatTheServiceCounts(t *testing.T) {
 		}
 		if n := report.Sources[0].Streams[0].Requests; all < 2+3+1 || int(n) != all {
 			t.Errorf("the report counts %d requests, the service %d", n, all)
+		}
+		// A question of the totals that has failed took some, too.
+		if err := w.box.AddFault(faults.Fault{Kind: faults.Unavailable, Route: "/sales/daily", Probability: 1, Count: 5}); err != nil {
+			t.Fatal(err)
+		}
+		before = len(w.box.Requests())
+		report, err := w.syncer.RunOnce(t.Context(), Selection{Streams: []string{"sales_daily"}}, nil)
+		all = 0
+		for _, q := range w.box.Requests()[before:] {
+			if strings.Contains(q.URI, "/sales/daily") {
+				all++
+			}
+		}
+		if n := report.Sources[0].Streams[0].Requests; err != nil || report.Err() == nil || all < 5 || int(n) != all {
+			t.Errorf("the report counts %d requests, the service %d: %v", n, all, errors.Join(err, report.Err()))
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 // attempt is one attempt: through the gate, out, and the whole body in.
 func (k *call) attempt(req *http.Request) (*http.Response, error) {
-	k.attempts++
 	k.Received, k.answer, k.err, k.verdict = Received{}, answer{}, nil, Verdict{Limit: -1, Remaining: -1}
 	asked := time.Now()
 	leave := func(Verdict) {}
@@ -21,15 +20,16 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 			return nil, &gateError{err}
 		}
 	}
+	k.attempts++
 	sent, route, opts := time.Now(), k.target.route.name(), &k.client.opts
 	resp, err := k.send(req, leave)
 	k.err = err
 	opts.Observe(route, k.verdict.Status)
-	log := opts.Logger.With("route", route, "attempt", k.attempts, "status", k.verdict.Status, "waited", sent.Sub(asked), "took", time.Since(sent))
+	about := []any{"route", route, "attempt", k.attempts, "status", k.verdict.Status, "waited", sent.Sub(asked), "took", time.Since(sent)}
 	if err != nil {
-		log.Debug("no usable answer", "err", scrub(err, k.key))
+		opts.Logger.Debug("no usable answer", append(about, "err", scrub(err, k.key))...)
 	} else {
-		log.Debug("answer", "bytes", len(k.body))
+		opts.Logger.Debug("answer", append(about, "bytes", len(k.body))...)
 	}
 	return resp, err
 }

@@ -272,3 +272,30 @@ func TestADateThatCannotBeIsNotSaid(t *testing.T) {
 		}
 	}
 }
+
+// Each attempt of the webhook test is a ping.
+func TestAWebhookTestOfAnotherShapeIsNotMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handler, n := sequence(answers(200, `{"ok":"perhaps"}`))
+		s := serve(t, handler, nil)
+		if _, err := s.TestWebhook(t.Context()); !IsTemporary(err) || *n != 1 {
+			t.Errorf("asked %d times: %v", *n, err)
+		}
+	})
+}
+
+func TestAFailedReportSaysHowOftenItWasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, h := range []http.HandlerFunc{answers(502, "{}"), cutJSON, reset} {
+			handler, n := sequence(h)
+			s := serve(t, handler, nil)
+			if r, err := s.SalesDaily(t.Context(), SalesQuery{}); err == nil || *n < 2 || r.Attempts != *n {
+				t.Errorf("%d attempts of %d: %v", r.Attempts, *n, err)
+			}
+			barred := s.Through(&tally{err: errors.New("not now")})
+			if r, err := barred.SalesDaily(t.Context(), SalesQuery{}); err == nil || r.Attempts != 0 {
+				t.Errorf("%d attempts that no gate let through: %v", r.Attempts, err)
+			}
+		}
+	})
+}

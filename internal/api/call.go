@@ -49,12 +49,12 @@ type Received struct {
 func (a *answer) release() { a.hold.release() }
 
 // get asks for one address and has parse read the body of its 200. The answer is the
-// caller's to release.
+// caller's to release. With an error there is only its number of attempts.
 func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*call, error) {
 	k := &call{client: c, target: t, parse: parse}
 	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.route.name(), err)
+		return k, fmt.Errorf("%s: %w", t.route.name(), err)
 	}
 	resp, err := c.http.Do(req)
 	if resp != nil && resp.Body != nil {
@@ -62,10 +62,10 @@ func (c *Client) get(ctx context.Context, t target, query url.Values, parse func
 	}
 	if err != nil {
 		k.release()
-		return nil, k.failed(ctx, err)
+		return k, k.failed(ctx, err)
 	}
 	if unchanged := k.status == http.StatusNotModified && t.unless != ""; k.status != http.StatusOK && !unchanged {
-		return nil, k.refusal()
+		return k, k.refusal()
 	}
 	k.Bytes, k.Attempts = len(k.body), k.attempts
 	return k, nil

@@ -78,15 +78,15 @@ type Client struct {
 	tenant *tenant // of opts.Memory
 }
 
-// New makes a client. What a base URL must be is the configuration's to check; here it is not
-// repeated in an error, since people put secrets there.
+// New makes a client. The base URL must be http or https and carry neither credentials nor a
+// query. It is not repeated in an error, since people put secrets there.
 func New(opts Options) (*Client, error) {
 	base, err := url.Parse(opts.BaseURL)
-	if err != nil || base.Host == "" {
-		return nil, errors.New("base URL: not the address of a service")
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||
+		base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
+		return nil, errors.New("base URL: want http:// or https://, a host and a path, without credentials, a query or a fragment")
 	}
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), strings.TrimRight(base.RawPath, "/")
-	base.User = nil
 	if opts.Key == nil {
 		return nil, errors.New("api client: no key given")
 	}

@@ -41,28 +41,55 @@ type rows struct {
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom].
 func (r *rows) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if r.list != nil {
+		return twice(d)
+	}
 	begin, err := d.ReadToken()
 	switch {
 	case err != nil:
 		return err
-	case r.list != nil:
-		return shapeWrong(int(d.InputOffset()), `"data" comes twice`)
 	case begin.Kind() != '[':
 		return shapeWrong(int(d.InputOffset()), `"data" is not an array`)
 	}
 	for r.list = make([]Raw, 0, PageLimit); d.PeekKind() != ']'; {
-		row, err := d.ReadValue()
+		row, err := piece(d, r.body)
 		if err != nil {
 			return err
 		}
-		end := int(d.InputOffset())
 		if len(r.list) == r.most {
-			return shapeWrong(end, fmt.Sprintf("it has more than %d rows", r.most))
+			return shapeWrong(int(d.InputOffset()), fmt.Sprintf("it has more than %d rows", r.most))
 		}
-		r.list = append(r.list, r.body[end-len(row):end:end])
+		r.list = append(r.list, row)
 	}
 	_, err = d.ReadToken()
 	return err
+}
+
+// piece reads a value, which is a piece of the body: the library would copy it.
+func piece(d *jsontext.Decoder, body []byte) (Raw, error) {
+	value, err := d.ReadValue()
+	end := int(d.InputOffset())
+	return body[end-len(value) : end : end], err
+}
+
+// single reads a field that must not come twice.
+type single[T any] struct {
+	value T
+	came  bool
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom].
+func (s *single[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if s.came {
+		return twice(d)
+	}
+	s.came = true
+	return json.UnmarshalDecode(d, &s.value)
+}
+
+// twice is the error of a field whose name was just read once more.
+func twice(d *jsontext.Decoder) error {
+	return shapeWrong(int(d.InputOffset()), fmt.Sprintf("%q comes twice", d.StackPointer().LastToken()))
 }
 
 // there reports whether an object has a field, whatever it holds.
@@ -76,22 +103,22 @@ func (t *there) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func parsePage(body []byte, p *Page) error {
 	v := struct {
-		Data       rows   `json:"data"`
-		HasMore    *bool  `json:"has_more"`
-		NextCursor string `json:"next_cursor"`
+		Data       rows           `json:"data"`
+		HasMore    single[*bool]  `json:"has_more"`
+		NextCursor single[string] `json:"next_cursor"`
 	}{Data: rows{body: body, most: maxRows}}
 	err := parseObject(body, &v)
-	switch n := len(v.NextCursor); {
+	switch n := len(v.NextCursor.value); {
 	case err != nil:
 		return err
 	case v.Data.list == nil:
 		return errNoData
-	case v.HasMore == nil:
+	case v.HasMore.value == nil:
 		return shapeWrong(0, `no "has_more"`)
 	case n > maxCursor:
 		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
 	}
-	*p = Page{Rows: v.Data.list, NextCursor: v.NextCursor, HasMore: *v.HasMore}
+	*p = Page{Rows: v.Data.list, NextCursor: v.NextCursor.value, HasMore: *v.HasMore.value}
 	return nil
 }
 

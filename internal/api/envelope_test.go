@@ -31,6 +31,9 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 		{"cursor a number", `{"data":[],"next_cursor":7,"has_more":true}`, BodyShape, `the value at "/next_cursor" does not fit string`},
 		{"data twice", `{"data":[],"data":[],"has_more":true}`, BodyShape, `"data" comes twice`},
 		{"data twice, escaped", `{"data":[],"d\u0061ta":[],"has_more":true}`, BodyShape, `"data" comes twice`},
+		{"has_more twice", `{"data":[],"has_more":true,"has_more":false}`, BodyShape, `"has_more" comes twice`},
+		{"has_more null and true", `{"data":[],"has_more":null,"has_more":true}`, BodyShape, `"has_more" comes twice`},
+		{"cursor twice", `{"data":[{}],"next_cursor":"a","next_cursor":null,"has_more":false}`, BodyShape, `"next_cursor" comes twice`},
 		{"cut in a row", `{"data":[{"id":"a`, BodyTruncated, "it ends in the middle"},
 		{"cut in an escape", `{"data":[{"id":"a\u00`, BodyTruncated, "it ends in the middle"},
 		{"cut in a word", `{"data":[tru`, BodyTruncated, "it ends in the middle"},
@@ -95,8 +98,24 @@ func TestReportNeedsItsTotals(t *testing.T) {
 	if r.Currency != "RON" || string(r.Totals) != `{"orders":3}` || len(r.Rows) != 1 {
 		t.Errorf("read %+v", r)
 	}
-	if err := parseReport([]byte(`{"from":"a","to":"b","data":[]}`), &r, true); err == nil {
-		t.Error("a daily report without totals was taken")
+	if &body[bytes.Index(body, r.Totals)] != &r.Totals[0] {
+		t.Error("the totals are a copy")
+	}
+	for _, wrong := range []string{`{"data":[]}`, `{"data":[],"totals":[]}`, `{"data":[],"totals":{},"totals":{}}`, `{"data":[],"totals":{},"currency":"a","currency":"b"}`} {
+		if err := parseReport([]byte(wrong), &r, true); err == nil {
+			t.Errorf("a daily report was taken: %s", wrong)
+		}
+	}
+	body = append(append([]byte(`{"totals":[`), bytes.Repeat([]byte(`"1",`), 1<<20)...), `1],"totals":7,"data":[1]}`...)
+	if got := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := parseReport(body, &r, false); err != nil || len(r.Rows) != 1 || r.Totals != nil {
+				b.Fatal(err)
+			}
+		}
+	}).AllocedBytesPerOp(); got > 1<<20 {
+		t.Errorf("totals that nobody asks for take %d bytes", got)
 	}
 }
 

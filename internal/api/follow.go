@@ -66,7 +66,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 			to := make(chan answer, 1)
 			asked = to
 			go func() {
-				var a answer
+				a := answer{err: errors.New("the goroutine that asked for a page ended without an answer")}
 				defer func() {
 					if r := recover(); r != nil {
 						a.panicked = &Panic{r, debug.Stack()}

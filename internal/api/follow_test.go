@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -55,21 +56,21 @@ func rowsTo(next string, rows ...string) scripted {
 	return p
 }
 
-func anyRoom(context.Context) error { return nil }
+func anyPlace(context.Context) error { return nil }
 
 func TestPagesAreHandedOutInOrderAndReleasedOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		room func(context.Context) error
-		took time.Duration
+		place func(context.Context) error
+		took  time.Duration
 	}{
-		"ahead":               {anyRoom, 4 * time.Second}, // each is asked for while the loop has the one before it
+		"ahead":               {anyPlace, 4 * time.Second}, // each is asked for while the loop has the one before it
 		"one after the other": {nil, 6 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
 			var rows []string
 			began := time.Now()
-			for p, err := range Follow(t.Context(), "", s.ask, c.room) {
+			for p, err := range Follow(t.Context(), "", s.ask, c.place) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,20 +91,20 @@ func TestPagesAreHandedOutInOrderAndReleasedOnce(t *testing.T) {
 }
 
 func TestWhatWasAskedAheadIsWaitedForAndReleased(t *testing.T) {
-	full := errors.New("no room")
+	full := errors.New("no place")
 	for name, c := range map[string]struct {
-		room  error
+		place error
 		asked int
-	}{"the loop ends": {nil, 2}, "no room": {full, 1}} {
+	}{"the loop ends": {nil, 2}, "no place": {full, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{slow: time.Second, pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("", "2")}}
 			var last error
-			for _, err := range Follow(t.Context(), "", s.ask, func(context.Context) error { return c.room }) {
+			for _, err := range Follow(t.Context(), "", s.ask, func(context.Context) error { return c.place }) {
 				last = err
 				time.Sleep(2 * time.Second)
 				break
 			}
-			if !errors.Is(last, c.room) || len(s.asked) != c.asked || len(s.released) != c.asked {
+			if !errors.Is(last, c.place) || len(s.asked) != c.asked || len(s.released) != c.asked {
 				t.Errorf("%s: asked %q, released %q: %v", name, s.asked, s.released, last)
 			}
 		})
@@ -115,7 +116,7 @@ func TestAPageInVainIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": {slow: time.Hour}}}
 		began := time.Now()
-		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
+		for _, err := range Follow(t.Context(), "", s.ask, anyPlace) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -131,7 +132,7 @@ func TestAPageIsReleasedInAPanic(t *testing.T) {
 	s := &script{pages: map[string]scripted{"": rowsTo("", "1")}}
 	func() {
 		defer func() { _ = recover() }()
-		for _, err := range Follow(t.Context(), "", s.ask, anyRoom) {
+		for _, err := range Follow(t.Context(), "", s.ask, anyPlace) {
 			panic(err)
 		}
 	}()
@@ -159,7 +160,7 @@ func TestAPanicAheadIsOneOfTheLoop(t *testing.T) {
 					t.Errorf("%s: recovered %v", name, p)
 				}
 			}()
-			for _, err := range Follow(t.Context(), "", ask, anyRoom) {
+			for _, err := range Follow(t.Context(), "", ask, anyPlace) {
 				if handed++; err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -189,11 +190,11 @@ func TestPagesThatLeadNowhereEndAWalk(t *testing.T) {
 		"a circle of three":       {"", map[string]scripted{"": rowsTo("a"), "a": rowsTo("b"), "b": rowsTo("c"), "c": rowsTo("a")}, ErrRepeatedCursor, true, 4},
 		"an error of the service": {"", map[string]scripted{"": rowsTo("b"), "b": {err: context.DeadlineExceeded}}, context.DeadlineExceeded, false, 2},
 	} {
-		for way, room := range map[string]func(context.Context) error{"ahead": anyRoom, "one after the other": nil} {
+		for way, place := range map[string]func(context.Context) error{"ahead": anyPlace, "one after the other": nil} {
 			s := &script{pages: c.pages}
 			var last error
 			handed := 0
-			for _, err := range Follow(t.Context(), c.from, s.ask, room) {
+			for _, err := range Follow(t.Context(), c.from, s.ask, place) {
 				if last = err; err == nil {
 					handed++
 				}
@@ -240,5 +241,15 @@ func TestAListWithoutEndEndsAWalk(t *testing.T) {
 	}
 	if !errors.Is(last, errEndless) || asked != maxPages {
 		t.Errorf("%d pages were asked for: %v", asked, last)
+	}
+}
+
+func TestAGoroutineThatEndsIsNoEndOfAList(t *testing.T) {
+	var last error
+	for _, err := range Follow(t.Context(), "", func(context.Context, string) (Page, error) { runtime.Goexit(); return Page{}, nil }, nil) {
+		last = err
+	}
+	if last == nil {
+		t.Error("a page that never came was the last")
 	}
 }

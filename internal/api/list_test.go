@@ -80,7 +80,6 @@ func TestPagesWalkToTheEnd(t *testing.T) {
 	})
 }
 
-// A page that leads nowhere is found in the service by its route and number.
 func TestPagesStopWhenTold(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

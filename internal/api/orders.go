@@ -66,8 +66,8 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 
 func parseOnline(body []byte, p *Page) error {
 	v := struct {
-		Data rows   `json:"data"`
-		Next string `json:"next_updated_since"`
+		Data rows           `json:"data"`
+		Next single[string] `json:"next_updated_since"`
 	}{Data: rows{body: body, most: maxRows}}
 	if err := parseObject(body, &v); err != nil {
 		return err
@@ -75,10 +75,10 @@ func parseOnline(body []byte, p *Page) error {
 	if v.Data.list == nil {
 		return errNoData
 	}
-	if _, ok := instant(v.Next); v.Next != "" && !ok {
+	if _, ok := instant(v.Next.value); v.Next.value != "" && !ok {
 		return shapeWrong(0, `"next_updated_since" is no instant`)
 	}
-	*p = Page{Rows: v.Data.list, NextCursor: v.Next}
+	*p = Page{Rows: v.Data.list, NextCursor: v.Next.value}
 	return nil
 }
 

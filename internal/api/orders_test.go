@@ -109,6 +109,7 @@ func TestAnswersThatTellOfPeopleAreNotShown(t *testing.T) {
 	}{
 		{200, `{"data":[{"customer":{"name":"Ana Secretescu"`}, {200, `{"data":{"customer":"Ana Secretescu"}}`},
 		{200, `["Ana Secretescu"]`}, {200, `{"data":[],"next_updated_since":"Secretescu"}`}, {200, `<html>Secretescu`},
+		{200, `{"data":[],"next_updated_since":null,"next_updated_since":null}`},
 		{502, `Secretescu`}, {404, `Secretescu`}, {200, ``},
 	} {
 		status, body = c.status, c.body

@@ -120,7 +120,7 @@ func TestBaseURLs(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", "h/v1", "https:///v1", "https://h/%zz" + testKey} {
+	for _, bad := range []string{"", "h/v1", "ftp://h/v1", "https:///v1", "https://u:" + testKey + "@h/v1", "https://h/v1?key=" + testKey, "https://h/v1?", "https://h/v1#" + testKey, "https://h/%zz" + testKey} {
 		_, err := New(Options{BaseURL: bad, Key: key})
 		if err == nil || strings.Contains(err.Error(), testKey) {
 			t.Errorf("%s: error %v", bad, err)

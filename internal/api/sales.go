@@ -53,28 +53,49 @@ func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport,
 		return parseReport(body, &s, r == routeSalesDaily)
 	})
 	if err != nil {
-		return SalesReport{}, err
+		return SalesReport{Received: Received{Attempts: answer.attempts}}, err
 	}
 	answer.release()
 	s.Received = answer.Received
 	return s, nil
 }
 
+// totals reads the totals of a report as a piece of the body; without a body nobody asks for them.
+type totals struct {
+	body []byte
+	raw  Raw
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom].
+func (t *totals) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
+	switch {
+	case t.body == nil:
+		return d.SkipValue()
+	case t.raw != nil:
+		return twice(d)
+	}
+	t.raw, err = piece(d, t.body)
+	return err
+}
+
 func parseReport(body []byte, s *SalesReport, daily bool) error {
 	v := struct {
-		Currency string         `json:"currency"`
+		Currency single[string] `json:"currency"`
 		Data     rows           `json:"data"`
-		Totals   jsontext.Value `json:"totals"`
+		Totals   totals         `json:"totals"`
 	}{Data: rows{body: body, most: maxReportRows}}
+	if daily {
+		v.Totals.body = body
+	}
 	err := parseObject(body, &v)
 	switch {
 	case err != nil:
 		return err
 	case v.Data.list == nil:
 		return errNoData
-	case daily && v.Totals.Kind() != '{':
+	case daily && jsontext.Value(v.Totals.raw).Kind() != '{':
 		return shapeWrong(0, `"totals" is not an object`)
 	}
-	*s = SalesReport{Rows: v.Data.list, Totals: Raw(v.Totals), Currency: v.Currency}
+	*s = SalesReport{Rows: v.Data.list, Totals: v.Totals.raw, Currency: v.Currency.value}
 	return nil
 }

@@ -12,12 +12,15 @@ import (
 // of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
 func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
-	var result types.WebhookTest
-	answer, err := c.get(ctx, routeWebhookTest.to(), nil, func(body []byte) error { return parseObject(body, &result) })
+	answer, err := c.get(ctx, routeWebhookTest.to(), nil, anyObject)
 	if err != nil {
 		return types.WebhookTest{}, err
 	}
-	answer.release()
+	defer answer.release()
+	var result types.WebhookTest // read here, once: another attempt would be another ping
+	if shape, ok := errors.AsType[*shapeError](parseObject(answer.body, &result)); ok {
+		return types.WebhookTest{}, answer.bodyError(shape)
+	}
 	return result, nil
 }
 

@@ -287,7 +287,7 @@ func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answe
 	switch {
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
-	case len(raw) == 0 && err != nil:
+	case err != nil:
 		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
 	case st.Source.LeavesOut(raw):
 		a.reason = write.ReasonNoAccess

@@ -155,7 +155,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	}
 	defer stored()
 	in := w.read(p, left)
-	if in.BadRows() > 0 && st.Writer.Full() {
+	if in.Opens() > 0 && st.Writer.Full() {
 		return errors.Join(errTooManyBad, w.window.wait(ctx, 0)) // whoever reads this finds the rows there
 	}
 	w.advance(p, in)

@@ -50,7 +50,7 @@ func Instant(text string) time.Time {
 // towards the past; finer reports whether anything was.
 func parseInstant(s []byte) (micros int64, finer bool, reason string) {
 	var at time.Time
-	if at.UnmarshalText(s) != nil { // which takes nearly all, and copies nothing
+	if at.UnmarshalText(s) != nil || !types.Strictly(s) { // which take nearly all, and copy nothing
 		var err error
 		if at, err = types.Instant(s).Time(); err != nil {
 			return 0, false, err.Error()

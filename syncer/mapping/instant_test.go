@@ -46,7 +46,8 @@ func TestInstants(t *testing.T) {
 		{"2025-03-14T24:00:00Z", "", noSuch + "hour out of range"},
 		{"2025-03-14T18:60:00Z", "", noSuch + "minute out of range"},
 		{"2025-03-14T18:00:60Z", "", noSuch + "second out of range"},
-		{"2025-03-14T18:00:00+24:00", "2025-03-13T18:00:00Z", ""}, // so does package time
+		{"2025-03-14T18:00:00+24:00", "", notInstant}, {"2025-03-14T18:00:00-24", "", notInstant}, {"2025-03-14T18:00+2400", "", notInstant},
+		{"2025-03-14T18:00:00+02:60", "", notInstant}, {"2025-03-14T18:00:00+0260", "", notInstant}, {"2025-03-14T8:03:11Z", "", notInstant}, {"2025-03-14T8:03Z", "", notInstant},
 		{"2025-03-14T18:00:00+25:00", "", noSuch + "time zone offset hour out of range"},
 		{"", "", notInstant}, {"now", "", notInstant}, {"2025-03-14", "", notInstant}, {"2025-03-14 18:03:11Z", "", notInstant},
 		{"2025-03-14T18Z", "", notInstant}, {"2025-03-14T18:03.5Z", "", notInstant}, {"2025-03-14T18:03:1Z", "", notInstant}, {"2025-03-14T18:03:11z", "", notInstant}, {"2025-03-14T18:03:11.Z", "", notInstant},

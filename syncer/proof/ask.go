@@ -94,6 +94,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	report, err := st.AskReport(ctx, lane, sp)
 	r := answer{SalesReport: report, requests: uint64(report.Attempts)}
 	if err != nil {
+		st.Writer.Count(write.Counts{Requests: r.requests})
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)

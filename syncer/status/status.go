@@ -126,7 +126,7 @@ type StreamStatus struct {
 	Damaged     bool       `json:"damaged,omitempty"`     // rows that the warehouse held of it are lost
 	Rows        *uint64    `json:"rows"`                  // live rows of the restaurant in the warehouse; null before they are counted
 	Written     uint64     `json:"rows_written"`          // since the start of the process
-	Quarantined int        `json:"quarantined"`           // entries open now, 20,000 at most
+	Quarantined int        `json:"quarantined"`           // entries open now, as far as they are remembered
 	LastError   string     `json:"last_error"`
 	LastErrorAt time.Time  `json:"last_error_at,omitzero"`
 	Progress    *Progress  `json:"progress,omitempty"`   // of a backfill, full resync or deep run under way

@@ -106,7 +106,7 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 				since = at
 			}
 			tombstones = append(tombstones, s)
-		case len(raw) == 0 && err != nil:
+		case err != nil:
 			return nil, fmt.Errorf("ask for %s %q: %w", k.stream.Def.Name, s.id, err)
 		case k.stream.Source.LeavesOut(raw): // it is not shown by the list, too
 		default:

@@ -32,6 +32,7 @@ type Intake struct {
 	drift   mapping.Seen                 // what the commit reports
 	notes   []note
 	bad     []badRow         // what entered quarantine
+	opens   int              // of bad, those without an entry
 	refused map[string]entry // what the sink has refused, by its key
 }
 
@@ -123,7 +124,7 @@ func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombs
 	} else {
 		wr.memory.forget(version)
 	}
-	if _, open := wr.entries[id]; open {
+	if wr.mayBeOpen(id) {
 		in.Release(id)
 	}
 	return true
@@ -176,6 +177,9 @@ func (in *Intake) Quarantine(id, field, reason, say string, raw []byte, version 
 		return row
 	}
 	row.Fresh = true
+	if !open {
+		in.opens++
+	}
 	in.bad = append(in.bad, badRow{row.Key, id, field, say, entry{hash, UpdatedAt(raw), now}})
 	in.notes = append(in.notes, note{row.Key, written{hash: hash, version: version, stamp: unstamped, walk: in.walk}})
 	in.Commit.Quarantine = append(in.Commit.Quarantine, sinks.Quarantined{
@@ -190,8 +194,8 @@ func (in *Intake) Release(key string) {
 	in.Commit.Released = append(in.Commit.Released, key)
 }
 
-// BadRows is how many rows have entered quarantine.
-func (in *Intake) BadRows() int { return len(in.bad) }
+// Opens is how many entries the commit opens. A full resync stores those again that are open.
+func (in *Intake) Opens() int { return in.opens }
 
 // reported reports whether drift is in this commit, or in one that the sink has taken. Of two walks
 // at once both may report it, which the view shows once.

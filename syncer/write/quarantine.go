@@ -17,12 +17,21 @@ type entry struct {
 }
 
 // remember notes that an entry is open. The walks of a list stop in front of a page when there are
-// [sinks.MaxOpen], and a page has no more rows than that. A report of the totals can have more: those
-// beyond twice as many are stored again when they repeat, over their own entries.
+// [sinks.MaxOpen], and a page has no more rows than that. A report of the totals and a warehouse that
+// refuses rows can have more: those beyond twice as many are stored again when they repeat, over their
+// own entries.
 func (w *Writer) remember(key string, e entry) {
 	if _, open := w.entries[key]; open || len(w.entries) < 2*sinks.MaxOpen {
 		w.entries[key] = e
+	} else {
+		w.beyond = true
 	}
+}
+
+// mayBeOpen is true when an entry of the row is open, or may be. The caller holds the lock.
+func (w *Writer) mayBeOpen(id string) bool {
+	_, open := w.entries[id]
+	return open || w.beyond
 }
 
 // badRow is a row that could not be understood.

@@ -33,6 +33,7 @@ type Writer struct {
 	walks    uint64
 	memory   *memory
 	entries  map[string]entry // the open quarantine entries, by [sinks.Quarantined.Key]
+	beyond   bool             // there may be others: a good row of any id may close one
 	unlogged unlogged
 	drift    mapping.Seen
 	counts   Counts
@@ -51,6 +52,7 @@ func (w *Writer) Restore(quarantined, drift []string) {
 	for _, key := range quarantined {
 		w.entries[key] = entry{}
 	}
+	w.beyond = len(quarantined) > sinks.MaxOpen
 	for _, key := range drift {
 		if rest, ok := strings.CutPrefix(key, w.opts.Table.Name+"\x00"); ok {
 			w.drift.Add(rest)
@@ -127,12 +129,11 @@ func (w *Writer) Remembers(id string) (updated time.Time, known bool) {
 	return time.UnixMicro(last.stamp), true
 }
 
-// MaybeQuarantined is true when an entry of the row is open.
+// MaybeQuarantined is true when an entry of the row may be open.
 func (w *Writer) MaybeQuarantined(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, open := w.entries[id]
-	return open
+	return w.mayBeOpen(id)
 }
 
 // Full is true when no more bad rows are to be taken. A service that sends nothing else would

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ var errNoInstant = errors.New("want an instant as YYYY-MM-DDThh:mm[:ss[.ffffff]]
 func (i Instant) Time() (time.Time, error) {
 	for _, form := range instantForms {
 		at, err := time.Parse(form, string(i))
-		if err == nil {
+		if err == nil && Strictly([]byte(i)) {
 			return at.UTC(), nil
 		}
 		if err := NoSuchTime(err); err != nil {
@@ -27,6 +28,17 @@ func (i Instant) Time() (time.Time, error) {
 		}
 	}
 	return time.Time{}, errNoInstant
+}
+
+// Strictly looks at what package time does not: an hour has two digits, an offset is a time of day.
+func Strictly(instant []byte) bool {
+	clock := instant[len("2006-01-02T15"):]
+	if clock[0] != ':' || clock[len(clock)-1] == 'Z' {
+		return clock[0] == ':'
+	}
+	sign := bytes.LastIndexAny(clock, "+-")
+	offset := clock[sign+1:]
+	return sign < 0 || string(offset[:2]) < "24" && string(offset[len(offset)-2:]) < "60"
 }
 
 // NoSuchTime is the reason of a [time.ParseError] for a text in the right form, nil for one in another.
