@@ -67,7 +67,7 @@ func (st *Stream) Restore(state sinks.State) {
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.stored, st.doubted = stored, doubted
+	st.stored, st.doubted = stored, st.doubted || doubted
 }
 
 // Inherit takes over what the stream was known to have in the last life of its source.
