@@ -141,30 +141,6 @@ func TestARefundThatTheMirrorNeverHadIsExplained(t *testing.T) {
 	}
 }
 
-// TestARefundOfAnOrderThatVanishedIsExplained: the order was refunded and removed between two walks.
-// One in four tombstones has no time and comes in no incremental walk: a full resync brings it, days later.
-func TestARefundOfAnOrderThatVanishedIsExplained(t *testing.T) {
-	for n := range 4 {
-		inWorld(t, sandbox.Options{Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true, NullTombstones: true}}, func(t *testing.T, w *world) {
-			w.proven()
-			time.Sleep(24 * time.Hour) // orders of unknown values were removed before
-			restaurant, day := w.box.Restaurant(0), daysAgo(0)
-			id := restaurant.IDs(sandbox.StreamSalesOrders)[20+n]
-			if err := restaurant.RefundOrder(id, 1234); err != nil {
-				t.Fatal(err)
-			}
-			if err := restaurant.CancelOrder(id); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(4 * 24 * time.Hour)
-			w.deep()
-			w.resynced()
-			w.deep()
-			w.expectExplained(day)
-		})
-	}
-}
-
 // spoiling serves one order so that it cannot be understood.
 type spoiling struct {
 	box *sandbox.Sandbox

@@ -236,7 +236,7 @@ func TestAPanicInOneWalkIsAnErrorOfItsStream(t *testing.T) {
 	})
 }
 
-// A panic in the question for a later page is an error of the stream, too, whoever walks its list.
+// A panic in the question for a later page is an error of the stream, too, in each kind of walk.
 func TestAPanicInALaterPageIsAnErrorOfItsStream(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		var rows []string

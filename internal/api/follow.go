@@ -86,7 +86,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 		}
 		defer func() {
 			cancel()
-			if asked != nil { // in vain
+			if asked != nil { // nobody takes that page
 				take().page.Release()
 			}
 		}()

@@ -201,7 +201,7 @@ func (v *verification) compareKind(ctx context.Context) error {
 		}
 		v.locked(func() { v.expecting = live })
 	}
-	// Room for tombstones and for rows that come meanwhile: a copy on the way would take as much once more.
+	// There are tombstones too, and rows come meanwhile: a copy on the way would take as much once more.
 	shown := make([]uint64, 0, min(int(live+live/8)+v.pass.limits.Rows, most))
 	compact := func() {
 		slices.Sort(shown)
