@@ -153,7 +153,7 @@ func TestBarsOnATerminal(t *testing.T) {
 // The bars show what the log would, unless it is asked for.
 func TestADemoOnATerminalLogsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	demo := newHouse(t).onTerminal(80, "demo", "--set", "web.listen=", "--set", "log.level=info")
+	demo := newHouse(t).onTerminal(80, "demo", "--days", "400", "--set", "web.listen=", "--set", "log.level=info") // so many that it is not ready before the interrupt
 	demo.shows("level=INFO")
 	demo.interrupt()
 	demo.ends(1)
