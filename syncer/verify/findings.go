@@ -73,7 +73,7 @@ func excerpt(value string) json.RawMessage {
 }
 
 // differences compares what the API says of a row with what is stored.
-func (v *verification) differences(a answer, stored *sinks.StoredRow) []mapping.Difference {
+func (v *verification) differences(a answer, stored *sinks.StoredRow) (found []mapping.Difference) {
 	live := a.raw != nil && a.tombstone == nil
 	switch {
 	case stored == nil && (a.raw == nil || a.optional):
@@ -92,9 +92,14 @@ func (v *verification) differences(a answer, stored *sinks.StoredRow) []mapping.
 		return wholeRow(a.state(), "live")
 	case a.raw == nil:
 		return nil // live on neither side
-	default:
-		return tombstoneDifferences(a.tombstone, stored)
 	}
+	if t := a.tombstone; t.Reason != stored.Reason {
+		found = append(found, mapping.Difference{Field: "reason", API: mapping.Literal(t.Reason), Mirror: mapping.Literal(stored.Reason)})
+	}
+	if t := a.tombstone; !t.DeletedAt.Equal(stored.DeletedAt) {
+		found = append(found, mapping.Difference{Field: "deleted_at", API: instant(t.DeletedAt), Mirror: instant(stored.DeletedAt)})
+	}
+	return found
 }
 
 func removed(reason string) string { return "removed: " + reason }
@@ -112,17 +117,6 @@ func (a answer) state() string {
 
 func wholeRow(api, mirror string) []mapping.Difference {
 	return []mapping.Difference{{API: mapping.Literal(api), Mirror: mapping.Literal(mirror)}}
-}
-
-// tombstoneDifferences compares a tombstone with the removed row.
-func tombstoneDifferences(t *mapping.Tombstone, stored *sinks.StoredRow) (found []mapping.Difference) {
-	if t.Reason != stored.Reason {
-		found = append(found, mapping.Difference{Field: "reason", API: mapping.Literal(t.Reason), Mirror: mapping.Literal(stored.Reason)})
-	}
-	if !t.DeletedAt.Equal(stored.DeletedAt) {
-		found = append(found, mapping.Difference{Field: "deleted_at", API: instant(t.DeletedAt), Mirror: instant(stored.DeletedAt)})
-	}
-	return found
 }
 
 func instant(at time.Time) string {

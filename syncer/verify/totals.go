@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 )
 
@@ -19,12 +18,8 @@ type totalsKind struct {
 	unclear map[string]bool
 }
 
-func (k *totalsKind) mirrored() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: k.stream.Def.Name, Business: k.stream.Source.Business()}
-}
-
-// unasked is true for other locations and days than are asked for, too.
-func (k *totalsKind) unasked(id string) bool {
+// notAsked reports whether a row is of other locations and days than are asked for, or of one that is unclear.
+func (k *totalsKind) notAsked(id string) bool {
 	day, location := proof.LocationOf(k.stream.Def, id)
 	return k.unclear[proof.DayKey(day, location)] || !slices.ContainsFunc(k.asked, func(sp proof.Span) bool {
 		return sp.Location == location && sp.Covers(day)
@@ -60,7 +55,7 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 				optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 			}
 		}
-		k.took(len(answers), 0)
+		k.took(len(answers))
 		if err := take(answers); err != nil {
 			return err
 		}
