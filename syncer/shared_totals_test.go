@@ -161,8 +161,8 @@ func (c *chain) quiet(names ...string) {
 		}
 	}
 	r, err := c.syncer.Reconcile(c.t.Context(), proof.Request{Sources: names}, nil)
-	if err != nil || r.Err() != nil {
-		c.t.Fatal(err, r.Err())
+	if err != nil || errorOf(r) != nil {
+		c.t.Fatal(err, errorOf(r))
 	}
 	for _, s := range r.Sources {
 		if s.Proven < 100 || s.Healed+s.Drift+s.Unsettled+s.Unproven > 0 {

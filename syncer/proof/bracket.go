@@ -134,7 +134,10 @@ func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 		lane = st.Source.Lanes.Deep
 	}
 	before := b.compute(ctx, sp)
-	r, err := st.askAndStore(ctx, lane, sp)
+	in, r, err := st.askTotals(ctx, lane, sp)
+	if err == nil {
+		err = storeUnlessEmpty(ctx, st.Writer, in)
+	}
 	if err != nil {
 		return b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()}), err
 	}

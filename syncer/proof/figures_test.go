@@ -1,10 +1,14 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
@@ -157,9 +161,13 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 	if gap("12", "10") != gap("15.0", "13") || gap("12", "10") == gap("12", "11") {
 		t.Error("gaps")
 	}
-	for text, want := range map[string]string{"-0.00": "0", "007.50": "7.5", "-.5": "", "1.": "", "": "", "+1": "", " 1": "", "1,5": "", "99999999999999999999.9": "99999999999999999999.9", "-12.340": "-12.34"} {
-		if got, ok := plainDecimal(text); got != want || ok != (want != "") {
-			t.Errorf("%q is %q, %v", text, got, ok)
+	for text, want := range map[string]string{"-0.00": "0", "007.50": "7.5", "-.5": "", "1.": "", "": "", "+1": "", " 1": "", "1,5": "", "1e2": "", "1/3": "", "99999999999999999999.9": "99999999999999999999.9", "-12.340": "-12.34"} {
+		f := dayFigures{}
+		if bad := f.take("tips", jsontext.Value(strconv.Quote(text))); (bad == "") != (want != "") {
+			t.Errorf("%q: %q", text, bad)
+		}
+		if len(differ(f, dayFigures{"tips": cmp.Or(want, "0")}, nil)) > 0 {
+			t.Errorf("%q is not %s", f["tips"], want)
 		}
 	}
 }

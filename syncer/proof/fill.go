@@ -265,7 +265,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		lane = st.Source.Lanes.Reconcile
 	}
 	in, r, err := st.askTotals(ctx, lane, sp)
-	pos.Requests += r.requests
+	pos.Requests += uint64(r.Attempts)
 	if err != nil {
 		return err
 	}

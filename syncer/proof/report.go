@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -166,15 +165,4 @@ func (r Report) Unproven() (n uint64) {
 		n += s.Unproven
 	}
 	return n
-}
-
-// Err joins the errors of the sources.
-func (r Report) Err() error {
-	var errs []error
-	for _, s := range r.Sources {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
-		}
-	}
-	return errors.Join(errs...)
 }
