@@ -91,12 +91,18 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = uint64(r.Attempts), 1
-	changed := st.written.changed(sp, r)
+	changed := st.changed(sp, r)
 	present := st.readLines(in, sp, r, changed)
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
-	in.AfterTaken = func() { st.written.remember(sp, changed) }
+	in.AfterTaken = func() {
+		for day, sum := range changed {
+			if sp.Covers(day) { // rows of other days are in quarantine
+				st.written.Store(DayKey(day, sp.Location), sum)
+			}
+		}
+	}
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
 			return nil, r, err

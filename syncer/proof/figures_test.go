@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -220,7 +221,7 @@ func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
 	if counts, want := d.counts(), (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
-	proof := Of([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}, "2026-03-28", "2026-03-30")
+	proof := Of(slices.Values([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}), "2026-03-28", "2026-03-30")
 	if proof == nil || proof.OpenDays != 1 || proof.ProvenUntil != "" {
 		t.Errorf("%+v", proof)
 	}

@@ -146,7 +146,11 @@ func (r *run) answered(differ []dayProof, broken error) {
 	r.change(func(so *SourceReport) {
 		r.again, r.broken = append(r.again, differ...), cmp.Or(r.broken, broken)
 		so.Asked++
-		so.Suspects = daysOf(r.again)
+		days := map[types.Date]bool{}
+		for _, p := range r.again {
+			days[p.Day] = true
+		}
+		so.Suspects = len(days)
 		r.left--
 		r.pace.Page(time.Now())
 		if len(differ) > 0 {
@@ -156,15 +160,6 @@ func (r *run) answered(differ []dayProof, broken error) {
 			r.left = len(spansCovering(r.again))
 		}
 	})
-}
-
-// daysOf is how many days proofs are about.
-func daysOf(proofs []dayProof) int {
-	days := map[types.Date]bool{}
-	for _, p := range proofs {
-		days[p.Day] = true
-	}
-	return len(days)
 }
 
 // healed counts the verdicts about days that were looked at again, some of them healed; so many are

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/syncer/proof"
 )
 
@@ -65,11 +64,11 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 
 // ask asks for the days of the suspects anew.
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	answers, places := map[string]answer{}, map[string][]types.Date{}
+	answers, days := map[string]answer{}, []proof.Span{}
 	for _, s := range all {
 		day, location := proof.LocationOf(k.stream.Def, s.id)
-		places[location] = append(places[location], day)
+		days = append(days, proof.Span{From: day, To: day, Location: location})
 		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(location)}
 	}
-	return answers, k.spans(ctx, proof.Covering(places), keep(answers, all))
+	return answers, k.spans(ctx, proof.Covering(days), keep(answers, all))
 }
