@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math/bits"
 	"time"
 
@@ -192,7 +193,7 @@ func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after ma
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.found, p.requests = day, sp.Location, r.Date, time.Now(), 1
 		p.first = p.found
-		p.hash = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
+		p.hash = service[day].figures.sumOf() ^ maphash.String(seed, service[day].aside()) ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
 			p.gap = b.totals.verdicts.gap(p)
 		}

@@ -24,19 +24,16 @@ import (
 // that it adds to one of the maps is, when there is an amount under it.
 var (
 	dailyFigures = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
-	dailyMaps    = []openMap{
+	dailyMaps    = []struct {
+		name  string
+		known []string // keys that api.md names
+	}{
 		{"payments", []string{"cash", "card", "card_at_counter", "online", "voucher", "protocol", "other"}},
 		{"by_type", []string{"dine_in", "takeaway", "delivery"}},
 		{"by_channel", []string{"pos", "platform_a", "platform_b", "direct"}},
 	}
 	productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
 )
-
-// openMap is a map of figures, with the keys that api.md names.
-type openMap struct {
-	name  string
-	known []string
-}
 
 // dayFigures are all figures of one day by name, those of a product's line with the
 // line in front: "net_sales", "payments/cash", "p/42: net".
@@ -304,11 +301,6 @@ func mirrored(all []sinks.DayFigures) map[types.Date]dayFigures {
 		}
 	}
 	return days
-}
-
-// sumOf hashes what the service reports of a day, what is not compared of it included.
-func (r *reported) sumOf() uint64 {
-	return r.figures.sumOf() ^ maphash.String(seed, r.aside())
 }
 
 // sumOf hashes figures, so that a later change of them is noticed.

@@ -115,11 +115,22 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[typ
 }
 
 // LineID identifies a row of a day of a location, or of all (empty).
+//
+// What a product sold on a day, in a location or in all together, comes in one line; what has no catalogue
+// product comes in one per name (api.md, "Product sales row"). The location is escaped: its id may have any
+// character.
 func LineID(def *registry.Definition, r DayRow, location string) string {
-	if def.LinesMayVanish {
-		return ProductLineID(r, location)
+	if !def.LinesMayVanish {
+		return DayKey(r.Date, location)
 	}
-	return DayKey(r.Date, location)
+	day := string(r.Date) + "/"
+	if location != "" {
+		day += ofLocation + url.PathEscape(location) + "/"
+	}
+	if r.ProductID != nil {
+		return day + "p/" + shortened(*r.ProductID)
+	}
+	return day + "n/" + shortened(r.Name)
 }
 
 // LocationOf is the day and the location that a [LineID] is of; the location is empty
@@ -149,20 +160,6 @@ func DayKey(day types.Date, location string) string {
 
 // ofLocation begins the id of a line of one location, behind its day.
 const ofLocation = "l/"
-
-// ProductLineID identifies what a product sold on a day, in a location or in all together;
-// lines without a catalogue product come one per name (api.md, "Product sales row"). The
-// location is escaped: its id may have any character.
-func ProductLineID(r DayRow, location string) string {
-	day := string(r.Date) + "/"
-	if location != "" {
-		day += ofLocation + url.PathEscape(location) + "/"
-	}
-	if r.ProductID != nil {
-		return day + "p/" + shortened(*r.ProductID)
-	}
-	return day + "n/" + shortened(r.Name)
-}
 
 // longName is from where on a name does not identify a line by itself.
 const longName = 512

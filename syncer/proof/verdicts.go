@@ -209,15 +209,11 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 // complete takes from the stored verdicts of drifts what days had differed in, and by which orders, unless
 // it was found just now.
 func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
-	byKey := map[string]*dayProof{}
-	var from, to types.Date
+	byKey, from, to := map[string]*dayProof{}, v.shared.today(), FirstDay
 	for i := range days {
 		p := &days[i]
-		if p.isNew && (p.wasHealed() || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0) {
-			if byKey[p.key()] = p; from == "" || p.Day < from {
-				from = p.Day
-			}
-			to = max(to, p.Day)
+		if p.isNew && (p.Verdict == sinks.VerdictHealed && len(p.differences) == 0 || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0) {
+			byKey[p.key()], from, to = p, min(from, p.Day), max(to, p.Day)
 		}
 	}
 	if len(byKey) == 0 {
@@ -229,16 +225,11 @@ func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
 		if p == nil || verdict.Verdict != sinks.VerdictDrift {
 			continue
 		}
-		if p.ids = verdict.OrderIDs; p.wasHealed() {
+		if p.ids = verdict.OrderIDs; p.Verdict == sinks.VerdictHealed {
 			p.differences = verdict.Differences
 		}
 	}
 	return err
-}
-
-// wasHealed reports whether the day is right, and what it had differed in is not known.
-func (p *dayProof) wasHealed() bool {
-	return p.Verdict == sinks.VerdictHealed && len(p.differences) == 0
 }
 
 // store stores verdicts, if there are any, and waits until they are durable.

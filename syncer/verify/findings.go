@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/text"
@@ -45,12 +46,8 @@ const (
 
 // hint is what heals a difference.
 func (v *verification) hint(found []mapping.Difference) string {
-	columns := true
-	for _, d := range found {
-		columns = columns && d.Column
-	}
 	switch {
-	case columns:
+	case !slices.ContainsFunc(found, func(d mapping.Difference) bool { return !d.Column }):
 		return hintColumns
 	case v.unserved:
 		return fmt.Sprintf("no process serves source %s, so that what changed since its last walk differs as well: let larder run or larder sync bring it, then verify again; if it differs then: %s", v.stream.Source.Name, v.heals)

@@ -134,20 +134,16 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	off := ""
-	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
-		off, err = stream.Diagnose(err).Detail, nil
-		clear(v.suspects)
-	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
+		v.result.Off, v.result.OrderingOff, err = stream.Diagnose(err).Detail, true, nil
+		clear(v.suspects)
+	}
 	if err != nil {
 		maps.DeleteFunc(v.suspects, v.quarantined)
 		v.result.Unjudged += uint64(len(v.suspects))
 		clear(v.suspects)
-	}
-	if off != "" {
-		v.result.Off, v.result.OrderingOff = off, true
 	}
 	if v.ended = len(v.suspects) == 0; v.ended {
 		v.result.Fail(err)
