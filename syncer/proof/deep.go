@@ -58,8 +58,8 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	st.deep.running.Store(r)
 	defer st.deep.running.Store(nil)
 	differed, err := r.firstLook(ctx, st, st.lastDays(MaxRange, locations), true)
-	// Nothing is known then of days that were asked for.
-	cut := api.IsTemporary(errors.Join(err, r.broken)) || errors.Is(errors.Join(err, r.broken), errIncomparable)
+	failed := errors.Join(err, r.broken)
+	cut := api.IsTemporary(failed) || errors.Is(failed, errIncomparable) // of some days nothing is known then
 	if len(differed) > 0 {
 		err = errors.Join(err, st.Settling.Run(ctx, func(ctx context.Context) error {
 			return r.settleTurn(ctx, st, differed)

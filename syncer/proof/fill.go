@@ -85,10 +85,10 @@ func (st *Totals) Complete() bool {
 // filled reports whether neither a backfill nor a full resync is under way. A backfill that ended at a
 // year without a sale goes on once the orders' backfill has shown that there are older ones.
 func (st *Totals) filled() bool {
-	cp, at := st.filledTo()
+	_, at := st.filledTo()
 	first := st.shared.knownFirst()
 	older := first != "" && at.To >= max(first, FirstDay) && st.shared.Orders.Filled()
-	return cp.Done && at.Until == "" && slices.Equal(at.Scope, st.scope()) && !older
+	return st.Complete() && at.Until == "" && !older
 }
 
 // askAllAgain begins a full resync, unless the backfill is under way. The stored checkpoint is that of

@@ -174,14 +174,10 @@ func (h *heal) intake(rows int) *write.Intake {
 // changed reports whether a row is stored otherwise than the service has it.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	_, tombstone := h.rows.Read(raw)
-	switch {
-	case tombstone != nil:
-		return stored != nil && !stored.Removed
-	case stored == nil || stored.Removed:
-		return true
-	default:
-		return len(h.rows.Differences(raw, stored)) > 0
+	if live := stored != nil && !stored.Removed; tombstone != nil || !live {
+		return live == (tombstone != nil)
 	}
+	return len(h.rows.Differences(raw, stored)) > 0
 }
 
 // vanished asks for the live orders of the day that the walk has not shown, unless they are more
