@@ -3,6 +3,7 @@ package sinks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -84,7 +85,7 @@ func RowsByID(ctx context.Context, s Sink, table, business string, ids []string)
 	for chunk := range slices.Chunk(ids, MaxRowIDs) {
 		rows, err := s.Rows(ctx, table, business, chunk)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read the stored rows of %s: %w", table, err)
 		}
 		for i := range rows {
 			stored[rows[i].ID] = &rows[i]

@@ -293,8 +293,8 @@ func TestTheForecastOfAReconciliation(t *testing.T) {
 				said, at = last.ExpectedLeft, time.Now()
 			}
 		})
-		if err != nil || report.Err() != nil {
-			t.Fatal(err, report.Err())
+		if err != nil || errorOf(report) != nil {
+			t.Fatal(err, errorOf(report))
 		}
 		if last.Asked != last.Steps || last.Steps != 32 || last.ExpectedLeft != 0 {
 			t.Errorf("%+v", last)

@@ -382,7 +382,7 @@ func TestDoubtKeepsTheLocationsThatWereWalkedFor(t *testing.T) {
 func TestNothingToSettleWaitsForNobody(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 9}, func(t *testing.T, w *world) {
 		w.proven()
-		st := w.syncer.served()[0].days.Daily()
+		st := w.syncer.served()[0].days.Daily
 		if !st.Settling.Try() {
 			t.Fatal("no turn is under way")
 		}

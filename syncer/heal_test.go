@@ -136,8 +136,8 @@ func TestTheFirstDaysAreHealedToo(t *testing.T) {
 			}
 		}
 		report, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
-		if err != nil || report.Err() != nil {
-			t.Fatal(err, report.Err())
+		if err != nil || errorOf(report) != nil {
+			t.Fatal(err, errorOf(report))
 		}
 		if s := report.Sources[0]; lost == 0 || s.Healed == 0 || s.Drift > 0 || w.wrongOrders() > 0 {
 			t.Errorf("%d orders lost; %+v", lost, s)
@@ -292,7 +292,7 @@ func TestAHealingThatIsCutShortIsTriedAgain(t *testing.T) {
 			t.Errorf("%d days walked in a turn, by two streams", n)
 		}
 		report, err := w.syncer.Reconcile(t.Context(), proof.Request{Heal: true}, nil)
-		if err != nil || report.Err() == nil {
+		if err != nil || errorOf(report) == nil {
 			t.Errorf("a pass beside it: %v, %+v", err, report.Sources[0])
 		}
 		w.box.ClearFaults()

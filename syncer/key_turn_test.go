@@ -307,8 +307,8 @@ func TestReconcilingWithoutTheScopeSaysSo(t *testing.T) {
 		f.me = strings.Replace(fakeMe, `,"sales:read"`, "", 1)
 		y := w.open(w.one())
 		r, err := y.Reconcile(t.Context(), proof.Request{}, nil)
-		if err != nil || !errors.Is(r.Err(), stream.ErrNoScope) || !strings.Contains(r.Err().Error(), "sales:read") {
-			t.Errorf("%v, %v", r.Err(), err)
+		if err != nil || !errors.Is(errorOf(r), stream.ErrNoScope) || !strings.Contains(errorOf(r).Error(), "sales:read") {
+			t.Errorf("%v, %v", errorOf(r), err)
 		}
 	})
 }

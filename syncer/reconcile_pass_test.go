@@ -23,6 +23,17 @@ func (w *world) reconciled(r proof.Request) proof.SourceReport {
 	return report.Sources[0]
 }
 
+// errorOf joins the errors of the sources of a reconciliation.
+func errorOf(r proof.Report) error {
+	var errs []error
+	for _, s := range r.Sources {
+		if s.Err != nil {
+			errs = append(errs, s.Err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // turned runs a daemon until a turn has compared yesterday and today; no deep run is
 // due for an hour.
 func (w *world) turned() (business string) {

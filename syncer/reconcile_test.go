@@ -188,7 +188,7 @@ func TestADeepRunThatComparedNothingIsMadeUpFor(t *testing.T) {
 func TestADeepRunWaitsForASecondLookUnderWay(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 40, Orders: 100, Days: 9}, func(t *testing.T, w *world) {
 		business := w.proven()
-		st, day := w.syncer.served()[0].days.Daily(), daysAgo(3)
+		st, day := w.syncer.served()[0].days.Daily, daysAgo(3)
 		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, day)[0], "totals_tip", `"900.00"`)
 		if !st.Settling.Try() {
 			t.Fatal("no turn is under way")

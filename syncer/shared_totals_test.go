@@ -161,8 +161,8 @@ func (c *chain) quiet(names ...string) {
 		}
 	}
 	r, err := c.syncer.Reconcile(c.t.Context(), proof.Request{Sources: names}, nil)
-	if err != nil || r.Err() != nil {
-		c.t.Fatal(err, r.Err())
+	if err != nil || errorOf(r) != nil {
+		c.t.Fatal(err, errorOf(r))
 	}
 	for _, s := range r.Sources {
 		if s.Proven < 100 || s.Healed+s.Drift+s.Unsettled+s.Unproven > 0 {
@@ -202,7 +202,7 @@ func (c *chain) rightLines(source, location string) {
 	c.ask(c.keys[source].Value, uri, &answer)
 	rows := c.store.Rows("sales_products", c.business)
 	for _, raw := range answer.Data {
-		id := proof.ProductLineID(proof.PlaceRows([][]byte{raw}, true)[0], location)
+		id := proof.LineID(&registry.Definition{LinesMayVanish: true}, proof.PlaceRows([][]byte{raw}, true)[0], location)
 		if r := rows[id]; r.Raw != string(raw) || r.Deleted || r.Location != location {
 			c.t.Errorf("%s is %+v, the service says %s", id, r, raw)
 			return

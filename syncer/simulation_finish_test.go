@@ -295,8 +295,8 @@ func (e *episode) compareTotals(business int) {
 		locations = key.LocationIDs
 	}
 	for _, location := range locations {
-		e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location, func(r proof.DayRow, l string) string { return proof.DayKey(r.Date, l) })
-		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location, proof.ProductLineID)
+		e.compareReport(business, registry.Daily, fmt.Sprintf("/sales/daily?from=%s&to=%s", from, today), location)
+		e.compareReport(business, "sales_products", fmt.Sprintf("/sales/products?group_by=day&from=%s&to=%s", from, today), location)
 	}
 }
 
@@ -312,7 +312,7 @@ func (e *episode) me(business int) (me types.Me) {
 	return me
 }
 
-func (e *episode) compareReport(business int, stream, uri, location string, id func(proof.DayRow, string) string) {
+func (e *episode) compareReport(business int, stream, uri, location string) {
 	if location != "" {
 		uri += "&location_id=" + url.QueryEscape(location)
 	}
@@ -329,13 +329,14 @@ func (e *episode) compareReport(business int, stream, uri, location string, id f
 	for i, raw := range report.Data {
 		raws[i] = raw
 	}
-	rows := e.rows(stream, e.box.Restaurant(business).ID())
-	for i, r := range proof.PlaceRows(raws, stream != registry.Daily) {
-		have, ok := rows[id(r, location)]
+	rows, def := e.rows(stream, e.box.Restaurant(business).ID()), &registry.Definition{LinesMayVanish: stream != registry.Daily}
+	for i, r := range proof.PlaceRows(raws, def.LinesMayVanish) {
+		id := proof.LineID(def, r, location)
+		have, ok := rows[id]
 		if r.Empty() && !ok && stream == registry.Daily {
 			continue
 		}
-		e.compareRow(fmt.Sprintf("r%d %s %q", business, stream, id(r, location)), sandbox.TruthRow{Row: raws[i]}, have, ok)
+		e.compareRow(fmt.Sprintf("r%d %s %q", business, stream, id), sandbox.TruthRow{Row: raws[i]}, have, ok)
 	}
 }
 

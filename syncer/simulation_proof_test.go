@@ -99,14 +99,14 @@ func (e *episode) proven(heal bool) {
 	from := e.began.Add(min(e.plan.ahead, 0)).AddDate(0, 0, -e.plan.box.Days-5)
 	request := proof.Request{Sources: sources, From: string(schedule.DayOf(from)), Heal: heal || e.plan.leavesOpen(sinks.SubjectDaily)}
 	r, err := e.syncer.Reconcile(e.t.Context(), request, nil)
-	if request.Heal && err == nil && r.Err() == nil && r.Drift() > 0 {
+	if request.Heal && err == nil && errorOf(r) == nil && r.Drift() > 0 {
 		if resync, failed := e.syncer.RunOnce(e.t.Context(), Selection{Sources: sources, Streams: []string{registry.Orders}, Full: true, ConfirmSweep: true}, nil); failed != nil || resync.Err() != nil {
 			e.fault("the full resync that is confirmed: %v, %v", failed, resync.Err())
 		}
 		r, err = e.syncer.Reconcile(e.t.Context(), request, nil)
 	}
-	if err != nil || r.Err() != nil {
-		e.fault("reconcile: %v, %v", err, r.Err())
+	if err != nil || errorOf(r) != nil {
+		e.fault("reconcile: %v, %v", err, errorOf(r))
 	}
 	for _, s := range r.Sources {
 		for _, v := range s.Open {

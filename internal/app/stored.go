@@ -60,7 +60,7 @@ func storedProof(ctx context.Context, sink sinks.Sink, business, source string, 
 	if err != nil {
 		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
 	}
-	return proof.Of(verdicts, types.Date(first), schedule.DayOf(now)), nil
+	return proof.Of(slices.Values(verdicts), types.Date(first), schedule.DayOf(now)), nil
 }
 
 // ofADaemon are the states in which only a daemon can keep a stream.

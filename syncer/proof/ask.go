@@ -15,8 +15,7 @@ import (
 // answer is an answer of a totals route: rows of days.
 type answer struct {
 	api.SalesReport
-	days     []DayRow // of which day, and line, each row is
-	requests uint64   // it took, also when it did not come
+	days []DayRow // of which day, and line, each row is
 }
 
 // storeRecent asks for yesterday and today.
@@ -26,8 +25,11 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 			return err
 		}
 		return st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
-			_, err := st.askAndStore(ctx, st.Source.Lanes.Reconcile, sp)
-			return err
+			in, _, err := st.askTotals(ctx, st.Source.Lanes.Reconcile, sp)
+			if err != nil {
+				return err
+			}
+			return storeUnlessEmpty(ctx, st.Writer, in)
 		})
 	})
 }
@@ -67,19 +69,6 @@ func (st *Totals) AskReport(ctx context.Context, lane *api.Client, sp Span) (api
 	return st.Def.Totals(ctx, lane, api.SalesQuery{From: sp.From, To: sp.To, LocationID: sp.Location, ByDay: true})
 }
 
-// askAndStore asks for a span and stores the days that have changed. The caller holds Guard. It
-// asks nothing of all locations together when the totals are asked for by location by now.
-func (st *Totals) askAndStore(ctx context.Context, lane *api.Client, sp Span) (answer, error) {
-	if st.NotAskedFor(sp.Location) {
-		return answer{}, nil
-	}
-	in, r, err := st.askTotals(ctx, lane, sp)
-	if err != nil {
-		return r, err
-	}
-	return r, storeUnlessEmpty(ctx, st.Writer, in)
-}
-
 // storeUnlessEmpty stores what an intake holds, if it holds anything.
 func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) error {
 	if in.Empty() {
@@ -89,25 +78,31 @@ func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) er
 	return w.Store(ctx, in)
 }
 
-// askTotals asks for a span and reads the days that have changed.
+// askTotals asks for a span and reads the days that have changed. The caller holds Guard.
 func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, answer, error) {
 	report, err := st.AskReport(ctx, lane, sp)
-	r := answer{SalesReport: report, requests: uint64(report.Attempts)}
+	r := answer{SalesReport: report}
 	if err != nil {
-		st.Writer.Count(write.Counts{Requests: r.requests})
+		st.Writer.Count(write.Counts{Requests: uint64(r.Attempts)})
 		return nil, r, err
 	}
 	r.Date = st.Source.AnswerTime(r.Date)
 	r.days = PlaceRows(r.Rows, st.Def.LinesMayVanish)
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
-	in.Counts.Requests, in.Counts.Pages = r.requests, 1
-	changed := st.written.changed(sp, r)
+	in.Counts.Requests, in.Counts.Pages = uint64(r.Attempts), 1
+	changed := st.changed(sp, r)
 	present := st.readLines(in, sp, r, changed)
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
-	in.AfterTaken = func() { st.written.remember(sp, changed) }
+	in.AfterTaken = func() {
+		for day, sum := range changed {
+			if sp.Covers(day) { // rows of other days are in quarantine
+				st.written.Store(DayKey(day, sp.Location), sum)
+			}
+		}
+	}
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
 			return nil, r, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math/bits"
 	"time"
 
@@ -38,8 +39,7 @@ type dayProof struct {
 	gap         gap
 	same        bool // it differs by as much as at the look before
 	ids         []string
-	sum         uint64 // of the figures of both sides
-	verdictHash uint64 // of a day that differs: hash of what its verdict reports
+	hash        uint64 // of the figures of both sides; of a day that differs, of what its verdict reports
 	isNew       bool   // it is not the last verdict over again
 	requests    uint64
 	at          time.Time // by the service's clock
@@ -134,7 +134,10 @@ func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 		lane = st.Source.Lanes.Deep
 	}
 	before := b.compute(ctx, sp)
-	r, err := st.askAndStore(ctx, lane, sp)
+	in, r, err := st.askTotals(ctx, lane, sp)
+	if err == nil {
+		err = storeUnlessEmpty(ctx, st.Writer, in)
+	}
 	if err != nil {
 		return b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()}), err
 	}
@@ -189,7 +192,8 @@ func (b *bracket) judge(ctx context.Context, sp Span, r answer, before, after ma
 	for _, day := range sp.Days() {
 		p := judgeDay(*service[day], before[day], after[day])
 		p.Day, p.Location, p.at, p.found, p.requests = day, sp.Location, r.Date, time.Now(), 1
-		p.sum = service[day].sumOf() ^ bits.RotateLeft64(after[day].sumOf(), 1)
+		p.first = p.found
+		p.hash = service[day].figures.sumOf() ^ maphash.String(seed, service[day].aside()) ^ bits.RotateLeft64(after[day].sumOf(), 1)
 		if len(p.differences) > 0 {
 			p.gap = b.totals.verdicts.gap(p)
 		}
@@ -229,15 +233,19 @@ func (b *bracket) unproven(sp Span, p dayProof) (found []dayProof) {
 	return found
 }
 
-// compare brackets some days once more. It fails when there is nothing to compare with.
-func compare(ctx context.Context, st *Totals, days []dayProof) (found []dayProof, err error) {
+// compare brackets some days once more, and returns by DayKey what it found. It fails when there is nothing
+// to compare with.
+func compare(ctx context.Context, st *Totals, days []dayProof) (map[string]dayProof, error) {
 	if err := st.shared.notComparable(); err != nil {
 		return nil, err
 	}
-	b := newBracket(ctx, st, false)
+	b, found := newBracket(ctx, st, false), map[string]dayProof{}
 	for _, sp := range spansCovering(days) {
 		now, err := b.question(ctx, sp)
-		if found = append(found, now...); err != nil {
+		for _, p := range now {
+			found[p.key()] = p
+		}
+		if err != nil {
 			return found, err
 		}
 	}
@@ -246,9 +254,9 @@ func compare(ctx context.Context, st *Totals, days []dayProof) (found []dayProof
 
 // spansCovering returns the fewest ranges that cover the days.
 func spansCovering(days []dayProof) []Span {
-	places := map[string][]types.Date{}
+	var all []Span
 	for _, p := range days {
-		places[p.Location] = append(places[p.Location], p.Day)
+		all = append(all, Span{p.Day, p.Day, p.Location})
 	}
-	return Covering(places)
+	return Covering(all)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
@@ -29,28 +29,11 @@ func comparedNow(st *Totals) string {
 	return string(text)
 }
 
-// deepRuns are the deep runs of a stream: the last one, and the one under way.
+// deepRuns are the deep runs of a stream.
 type deepRuns struct {
-	stream.Slot // one at a time
-
-	mu       sync.Mutex
-	last     time.Time // when the last one began that came to its end
-	compared string    // by that one
-	running  *run      // nil when none is under way
-}
-
-// restore takes over the stored checkpoint of the last deep run.
-func (d *deepRuns) restore(cp sinks.Checkpoint) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last, d.compared = cp.StartedAt, cp.Position
-}
-
-// locked calls f with the lock held.
-func (d *deepRuns) locked(f func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f()
+	stream.Slot                                  // one at a time
+	last        atomic.Pointer[sinks.Checkpoint] // the last one that came to its end
+	running     atomic.Pointer[run]              // nil when none is under way
 }
 
 // proveRecent is the turn of yesterday and today. The caller holds recent, which is free again
@@ -72,10 +55,11 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 func (st *Totals) proveDeep(ctx context.Context) error {
 	r, what, locations := newRun(st.shared, true), comparedNow(st), st.deepLocations()
 	r.expectQuestions(len(locations))
-	st.deep.locked(func() { st.deep.running = r })
-	defer st.deep.locked(func() { st.deep.running = nil })
+	st.deep.running.Store(r)
+	defer st.deep.running.Store(nil)
 	differed, err := r.firstLook(ctx, st, st.lastDays(MaxRange, locations), true)
-	cut := cutShort(errors.Join(err, r.broken))
+	failed := errors.Join(err, r.broken)
+	cut := api.IsTemporary(failed) || errors.Is(failed, errIncomparable) // of some days nothing is known then
 	if len(differed) > 0 {
 		err = errors.Join(err, st.Settling.Run(ctx, func(ctx context.Context) error {
 			return r.settleTurn(ctx, st, differed)
@@ -84,15 +68,13 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	if ctx.Err() != nil || cut {
 		return err
 	}
-	st.deep.locked(func() { st.deep.last, st.deep.compared = r.began, what })
-	return errors.Join(err, st.Source.Save(ctx, st.Def.Name, sinks.Checkpoint{
+	last := sinks.Checkpoint{
 		Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkDeep, Business: st.Source.Business(),
 		Position: what, Done: true, StartedAt: r.began.UTC(), UpdatedAt: time.Now().UTC(),
-	}, nil))
+	}
+	st.deep.last.Store(&last)
+	return errors.Join(err, st.Source.Save(ctx, st.Def.Name, last, nil))
 }
-
-// cutShort reports whether after an error nothing is known of the days that were asked for.
-func cutShort(err error) bool { return api.IsTemporary(err) || errors.Is(err, errIncomparable) }
 
 // deepOwed reports whether a deep run is to come before its turn: that of the last one was cut short, or
 // passed while the daemon was stopped; or what it compared is another by now: the mirror is new, other
@@ -103,12 +85,11 @@ func (st *Totals) deepOwed() bool {
 		return false
 	}
 	s, now, what := st.Source, time.Now(), comparedNow(st)
-	cp, _ := st.back.now()
-	var last time.Time
-	anew := false
-	st.deep.locked(func() {
-		last, anew = stream.Later(st.deep.last, cp.StartedAt), st.deep.last.IsZero() || st.deep.compared != what
-	})
+	cp, _ := st.filledTo()
+	last, anew := cp.StartedAt, true
+	if deep := st.deep.last.Load(); deep != nil {
+		last, anew = stream.Later(deep.StartedAt, last), deep.Position != what
+	}
 	if anew && st.Complete() && !st.shared.Orders.Resyncing() {
 		return true
 	}

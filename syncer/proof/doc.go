@@ -7,7 +7,7 @@
 // Where what happens:
 //
 //   - ask: [Totals] asks for days and stores them (ask.go, lines.go; fill.go for all of
-//     them). backfill and dayHashes are what it remembers of them.
+//     them). backfill is how far back they have been asked for.
 //   - compare: a bracket compares days with the mirrored orders (bracket.go, figures.go, explain.go).
 //   - heal: days that differ are looked at once more and healed (recheck.go, heal.go). Each source
 //     has its healings.

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -25,19 +24,16 @@ import (
 // that it adds to one of the maps is, when there is an amount under it.
 var (
 	dailyFigures = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
-	dailyMaps    = []openMap{
+	dailyMaps    = []struct {
+		name  string
+		known []string // keys that api.md names
+	}{
 		{"payments", []string{"cash", "card", "card_at_counter", "online", "voucher", "protocol", "other"}},
 		{"by_type", []string{"dine_in", "takeaway", "delivery"}},
 		{"by_channel", []string{"pos", "platform_a", "platform_b", "direct"}},
 	}
 	productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts", "net"}
 )
-
-// openMap is a map of figures, with the keys that api.md names.
-type openMap struct {
-	name  string
-	known []string
-}
 
 // dayFigures are all figures of one day by name, those of a product's line with the
 // line in front: "net_sales", "payments/cash", "p/42: net".
@@ -136,28 +132,20 @@ func (r *reported) readDay(raw []byte) string {
 		}
 	}
 	for _, m := range dailyMaps {
-		if bad := r.readMap(m, row[m.name]); bad != "" {
-			return bad
+		var entries map[string]jsontext.Value
+		if mapping.Unmarshal(row[m.name], &entries) != nil || entries == nil {
+			return fmt.Sprintf("%s is %s, and no object", m.name, shortJSON(row[m.name]))
 		}
-	}
-	return ""
-}
-
-// readMap adds the entries of one of the maps of a day. What is under a key that
-// api.md names must be an amount; under another key it may be anything (DESIGN R9).
-func (r *reported) readMap(m openMap, value jsontext.Value) string {
-	var entries map[string]jsontext.Value
-	if mapping.Unmarshal(value, &entries) != nil || entries == nil {
-		return fmt.Sprintf("%s is %s, and no object", m.name, shortJSON(value))
-	}
-	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		name, value := m.name+"/"+key, entries[key]
-		if !slices.Contains(m.known, key) && !isAmount(value) {
-			r.ignored[name] = shortJSON(value)
-			continue
-		}
-		if bad := r.figures.take(name, value); bad != "" {
-			return bad
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			name, value := m.name+"/"+key, entries[key]
+			// What is under a key that api.md names must be an amount; under another key it may be anything
+			// (DESIGN R9). What is none is in no column, so the mirror has no such figure.
+			var text string
+			if !slices.Contains(m.known, key) && (mapping.Unmarshal(value, &text) != nil || !amount.MatchString(text)) {
+				r.ignored[name] = shortJSON(value)
+			} else if bad := r.figures.take(name, value); bad != "" {
+				return bad
+			}
 		}
 	}
 	return ""
@@ -175,15 +163,10 @@ func (r *reported) aside() string {
 	return "not compared, being no amount: " + strings.Join(text.Few(listed), ", ")
 }
 
-// amount is money as a column holds it.
-var amount = regexp.MustCompile(`^-?0*[0-9]{1,16}(\.[0-9]{1,2})?$`)
-
-// isAmount reports whether a value is money as the column of the map holds it (api.md,
-// "Conventions"); what is none is in no column, so the mirror has no such figure.
-func isAmount(value jsontext.Value) bool {
-	var text string
-	return mapping.Unmarshal(value, &text) == nil && amount.MatchString(text)
-}
+var (
+	amount  = regexp.MustCompile(`^-?0*[0-9]{1,16}(\.[0-9]{1,2})?$`) // money as a column holds it (api.md, "Conventions")
+	decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)            // without an exponent, or spaces
+)
 
 // readLine adds the figures of a row of /sales/products.
 func (r *reported) readLine(raw []byte) string {
@@ -227,7 +210,7 @@ func (f dayFigures) take(name string, value jsontext.Value) string {
 	if strings.HasPrefix(text, `"`) && mapping.Unmarshal(value, &text) != nil {
 		text = ""
 	}
-	if _, ok := plainDecimal(text); !ok {
+	if !decimal.MatchString(text) {
 		return fmt.Sprintf("%s is %s, and no number", name, shortJSON(value))
 	}
 	f[name] = text
@@ -239,24 +222,6 @@ func shortJSON(value []byte) string {
 		return "missing"
 	}
 	return text.Short(string(value), 100)
-}
-
-// plainDecimal is the shortest text of an exact decimal ("-12.5", "0"), false for
-// anything that is none: exponents, signs alone, spaces.
-func plainDecimal(text string) (string, bool) {
-	unsigned, negative := strings.CutPrefix(text, "-")
-	whole, fraction, pointed := strings.Cut(unsigned, ".")
-	if whole == "" || pointed && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
-		return "", false
-	}
-	plain := cmp.Or(strings.TrimLeft(whole, "0"), "0")
-	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
-		plain += "." + fraction
-	}
-	if negative && plain != "0" {
-		plain = "-" + plain
-	}
-	return plain, true
 }
 
 // figureOr is a figure's text for a person; what is not there is zero.
@@ -283,9 +248,7 @@ func differ(service, mirror dayFigures, ignored map[string]string) []sinks.Diffe
 			continue // the service does not report it, or no amount
 		}
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
-		a, _ := plainDecimal(d.Service)
-		b, _ := plainDecimal(d.Mirror)
-		if a != b {
+		if d.Service != d.Mirror && gapOf(d).Sign() != 0 {
 			found = append(found, d)
 		}
 	}
@@ -340,18 +303,13 @@ func mirrored(all []sinks.DayFigures) map[types.Date]dayFigures {
 	return days
 }
 
-// sumOf hashes what the service reports of a day, what is not compared of it included.
-func (r *reported) sumOf() uint64 {
-	return r.figures.sumOf() ^ maphash.String(seed, r.aside())
-}
-
 // sumOf hashes figures, so that a later change of them is noticed.
 func (f dayFigures) sumOf() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if plain, _ := plainDecimal(f[name]); plain != "0" {
-			_, _ = h.WriteString(name + "\x00" + plain + "\x00") // maphash never fails
+		if value := ratOf(f[name]); value.Sign() != 0 {
+			_, _ = h.WriteString(name + "\x00" + value.RatString() + "\x00") // maphash never fails
 		}
 	}
 	return h.Sum64()

@@ -1,14 +1,22 @@
 package proof
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // oneOrder is a row of /sales/daily with one order of 10.00 in cash.
@@ -157,9 +165,13 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 	if gap("12", "10") != gap("15.0", "13") || gap("12", "10") == gap("12", "11") {
 		t.Error("gaps")
 	}
-	for text, want := range map[string]string{"-0.00": "0", "007.50": "7.5", "-.5": "", "1.": "", "": "", "+1": "", " 1": "", "1,5": "", "99999999999999999999.9": "99999999999999999999.9", "-12.340": "-12.34"} {
-		if got, ok := plainDecimal(text); got != want || ok != (want != "") {
-			t.Errorf("%q is %q, %v", text, got, ok)
+	for text, want := range map[string]string{"-0.00": "0", "007.50": "7.5", "-.5": "", "1.": "", "": "", "+1": "", " 1": "", "1,5": "", "1e2": "", "1/3": "", "99999999999999999999.9": "99999999999999999999.9", "-12.340": "-12.34"} {
+		f := dayFigures{}
+		if bad := f.take("tips", jsontext.Value(strconv.Quote(text))); (bad == "") != (want != "") {
+			t.Errorf("%q: %q", text, bad)
+		}
+		if len(differ(f, dayFigures{"tips": cmp.Or(want, "0")}, nil)) > 0 {
+			t.Errorf("%q is not %s", f["tips"], want)
 		}
 	}
 }
@@ -205,14 +217,24 @@ func TestRoundingOfALineIsExplained(t *testing.T) {
 
 // TestAVerdictOfAnotherReleaseIsCounted as one that proves nothing.
 func TestAVerdictOfAnotherReleaseIsCounted(t *testing.T) {
-	d := days{}
-	d.note(dayProof{Day: "2026-03-28", Verdict: "weighed anew"})
-	d.note(dayProof{Day: "2026-03-28", Verdict: sinks.VerdictDrift})
-	d.note(dayProof{Day: "2026-03-29", Verdict: "weighed anew"})
-	if counts, want := d.counts(), (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
+	daily := &stream.Stream{Def: &registry.Definition{Name: registry.Daily}}
+	st, r := &Totals{Stream: daily, verdicts: &verdicts{stream: daily}}, newRun(&Shared{source: &stream.Source{Lanes: &stream.Lanes{}}}, true)
+	r.count(st, []dayProof{{Day: "2026-03-28", Verdict: "weighed anew"}, {Day: "2026-03-28", Verdict: sinks.VerdictDrift}, {Day: "2026-03-29", Verdict: "weighed anew"}})
+	report := r.snapshot()
+	if counts, want := report.Days, (VerdictCounts{Drift: 1, Unproven: 1}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
-	proof := Of([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}, "2026-03-28", "2026-03-30")
+	if counts, want := report.VerdictCounts, (VerdictCounts{Drift: 1, Unproven: 2}); counts != want {
+		t.Errorf("%+v, want %+v", counts, want)
+	}
+	for _, verdict := range worse {
+		var counts VerdictCounts
+		counts.count(rankOf(verdict))
+		if text, err := json.Marshal(counts); err != nil || !strings.Contains(string(text), fmt.Sprintf("%q:1", verdict)) {
+			t.Errorf("%s is counted as %s, %v", verdict, text, err)
+		}
+	}
+	proof := Of(slices.Values([]sinks.Verdict{{Day: "2026-03-28", Subject: sinks.SubjectDaily, Verdict: "weighed anew"}}), "2026-03-28", "2026-03-30")
 	if proof == nil || proof.OpenDays != 1 || proof.ProvenUntil != "" {
 		t.Errorf("%+v", proof)
 	}

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/write"
 )
 
@@ -20,58 +18,29 @@ import (
 // days long past can change: a product that is deleted for good takes the product_id of its sold lines
 // along, and an old order can be cancelled. A full resync is the same walk once more.
 type backfill struct {
-	mu     sync.Mutex
 	stored sinks.Checkpoint
-	at     position  // that of stored
-	began  time.Time // by our clock; zero when another process began it, or a location was refused
+	at     position // that of stored
 }
 
 // restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
-func (b *backfill) restore(cp sinks.Checkpoint) error {
+func (st *Totals) restore(cp sinks.Checkpoint) (err error) {
 	var at position
-	if cp.Position == "" { // of a walk that has not begun
-		b.set(cp, at)
-		return nil
+	if cp.Position != "" { // else of a walk that has not begun
+		if err = json.Unmarshal([]byte(cp.Position), &at); err == nil {
+			_, err = schedule.AddDays(at.To, 0)
+		}
+		if err != nil {
+			at = position{}
+		}
 	}
-	err := json.Unmarshal([]byte(cp.Position), &at)
-	if _, invalid := schedule.AddDays(at.To, 0); err == nil {
-		err = invalid
-	}
-	if err != nil {
-		at = position{}
-	}
-	b.set(cp, at)
+	st.back.Store(&backfill{cp, at})
 	return err
 }
 
-// now is the stored checkpoint, and its position.
-func (b *backfill) now() (sinks.Checkpoint, position) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// filledTo is the stored checkpoint of the backfill, and its position.
+func (st *Totals) filledTo() (sinks.Checkpoint, position) {
+	b := st.back.Load()
 	return b.stored, b.at
-}
-
-func (b *backfill) set(cp sinks.Checkpoint, at position) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stored, b.at = cp, at
-}
-
-func (b *backfill) beganAt(t time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.began = t
-}
-
-// progress is how far back the totals have been asked for; how far they go is known once the first
-// order is.
-func (b *backfill) progress() *status.Progress {
-	cp, at := b.now()
-	p := &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
-	if t, err := time.Parse(time.DateOnly, string(at.To)); err == nil {
-		p.Reached = t.AddDate(0, 0, 1)
-	}
-	return p
 }
 
 // position is how far back a stream of totals has been asked for.
@@ -92,16 +61,6 @@ type position struct {
 	Single types.Date `json:"single,omitempty"`
 }
 
-// count takes in a day, or a line of one, of a span.
-func (p *position) count(sp Span, r DayRow) {
-	if p.Until == "" {
-		p.Orders += r.Orders
-	}
-	if r.Orders > 0 && sp.Covers(r.Date) && (p.First == "" || r.Date < p.First) {
-		p.First = r.Date
-	}
-}
-
 // reached is the day before the first that was asked for.
 func (p position) reached() types.Date {
 	if p.Until == "" {
@@ -113,34 +72,29 @@ func (p position) reached() types.Date {
 // emptySteps in a row end the backfill: a year without a sale lies before the first one.
 const emptySteps = 4
 
-// counted reports whether Orders are all there are, as far as one can see: the backfill has
-// passed a step without a sale. Older sales beyond it leave the number open again until the
-// next one.
-func (p position) counted() bool { return p.Orders > 0 && p.Empty > 0 }
-
 // FirstDay is the oldest day the service takes (api.md, "Limits").
 const FirstDay = types.Date("1900-01-01")
 
 // Complete reports whether all days were asked for once, of what the totals are asked for now. Other
 // locations than those that were asked for begin the backfill anew.
 func (st *Totals) Complete() bool {
-	cp, at := st.back.now()
+	cp, at := st.filledTo()
 	return cp.Done && slices.Equal(at.Scope, st.scope())
 }
 
 // filled reports whether neither a backfill nor a full resync is under way. A backfill that ended at a
 // year without a sale goes on once the orders' backfill has shown that there are older ones.
 func (st *Totals) filled() bool {
-	cp, at := st.back.now()
+	_, at := st.filledTo()
 	first := st.shared.knownFirst()
 	older := first != "" && at.To >= max(first, FirstDay) && st.shared.Orders.Filled()
-	return cp.Done && at.Until == "" && slices.Equal(at.Scope, st.scope()) && !older
+	return st.Complete() && at.Until == "" && !older
 }
 
 // askAllAgain begins a full resync, unless the backfill is under way. The stored checkpoint is that of
 // the last walk until it ends. The caller holds Filler.
 func (st *Totals) askAllAgain() {
-	if cp, at := st.back.now(); st.Complete() {
+	if cp, at := st.filledTo(); st.Complete() {
 		at.Until, at.Began = at.reached(), st.Source.ServiceNow().UTC()
 		st.beginFill(cp, at)
 	}
@@ -148,16 +102,16 @@ func (st *Totals) askAllAgain() {
 
 // beginFill goes back from today, and writes every day anew.
 func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
-	st.written.forgetAll()
+	st.written.Clear()
 	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
 	cp.Pages, cp.Rows = 0, 0
-	st.back.set(cp, at)
-	st.back.beganAt(time.Now())
+	st.back.Store(&backfill{cp, at})
+	st.began = time.Now()
 }
 
 // againDue reports whether the turn of a full resync has come since all days were asked for.
 func (st *Totals) againDue() bool {
-	cp, at := st.back.now()
+	cp, at := st.filledTo()
 	return at.Until == "" && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
 }
 
@@ -188,7 +142,7 @@ func (st *Totals) fill(ctx context.Context) error {
 // fillStep asks for one step, in every location. Its checkpoint follows with the whole step: a
 // step that is asked for again brings the same rows.
 func (st *Totals) fillStep(ctx context.Context) error {
-	if _, at := st.back.now(); at.To == "" || !slices.Equal(at.Scope, st.scope()) {
+	if _, at := st.filledTo(); at.To == "" || !slices.Equal(at.Scope, st.scope()) {
 		scope := st.scope()
 		if !slices.Contains(scope, "") {
 			if err := st.Guard.Run(ctx, st.removeTotalsOfAll); err != nil {
@@ -198,7 +152,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 		st.beginFill(sinks.Checkpoint{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkTotals, StartedAt: st.Source.ServiceNow().UTC()},
 			position{Scope: scope, Single: addDays(st.shared.today(), 1-MaxRange)})
 	}
-	cp, pos := st.back.now()
+	cp, pos := st.filledTo()
 	from := addDays(pos.To, 1-MaxRange)
 	pos.Empty++
 	locations := st.Asked()
@@ -212,7 +166,7 @@ func (st *Totals) fillStep(ctx context.Context) error {
 			if !st.closed(l, err) {
 				return err
 			}
-			st.back.beganAt(time.Time{})
+			st.began = time.Time{}
 		}
 	}
 	return st.endStep(ctx, cp, pos, from)
@@ -265,14 +219,19 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		lane = st.Source.Lanes.Reconcile
 	}
 	in, r, err := st.askTotals(ctx, lane, sp)
-	pos.Requests += r.requests
+	pos.Requests += uint64(r.Attempts)
 	if err != nil {
 		return err
 	}
 	cp.Pages++
 	brought := pos.Until != "" // a day that was sold on may have nothing any more
 	for _, day := range r.days {
-		pos.count(sp, day)
+		if pos.Until == "" {
+			pos.Orders += day.Orders
+		}
+		if day.Orders > 0 && sp.Covers(day.Date) && (pos.First == "" || day.Date < pos.First) {
+			pos.First = day.Date
+		}
 		brought = brought || st.Def.LinesMayVanish || !day.Empty()
 	}
 	if !brought {
@@ -318,7 +277,7 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if err := st.Source.Save(ctx, st.Def.Name, cp, run); err != nil {
 		return err
 	}
-	st.back.set(cp, pos)
+	st.back.Store(&backfill{cp, pos})
 	if !ended {
 		return nil
 	}
@@ -326,20 +285,17 @@ func (st *Totals) endStep(ctx context.Context, cp sinks.Checkpoint, pos position
 	if again {
 		what = "full resync done"
 	}
-	st.back.mu.Lock()
-	began := st.back.began
-	st.back.mu.Unlock()
-	if !began.IsZero() {
-		cp.StartedAt = began // by the clock that UpdatedAt is by
+	if !st.began.IsZero() {
+		cp.StartedAt = st.began // by the clock that UpdatedAt is by
 	}
 	st.LogDone(what, cp, "requests", pos.Requests)
-	if began.IsZero() {
+	if st.began.IsZero() {
 		return nil
 	}
 	// The rows in quarantine that have no id, and that no day has any more.
 	in := st.Writer.Begin(st.Writer.NextWalk(), 0)
-	in.ReleaseRest(began)
-	st.NoteWholeWalk(began)
+	in.ReleaseRest(st.began)
+	st.NoteWholeWalk(st.began)
 	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 

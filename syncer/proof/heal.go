@@ -135,7 +135,7 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	stored, err := h.stored(ctx, slices.Compact(ids))
+	stored, err := sinks.RowsByID(ctx, st.Source.Sink, registry.Orders, st.Source.Business(), slices.Compact(ids))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,8 @@ func (h *heal) take(ctx context.Context, page api.Page, first uint64) error {
 			h.wasWrong(row.ID)
 		}
 	}
-	return h.store(ctx, in)
+	in.Counts.AddTo(&h.run)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 func (h *heal) wasWrong(id string) {
@@ -170,38 +171,13 @@ func (h *heal) intake(rows int) *write.Intake {
 	return in
 }
 
-func (h *heal) store(ctx context.Context, in *write.Intake) error {
-	h.run.Rows += in.Counts.Upserts
-	h.run.Tombs += in.Counts.Tombstones
-	h.run.Unchanged += in.Counts.Unchanged
-	h.run.Quarantined += in.Counts.Quarantined
-	if in.Empty() {
-		in.CountRows()
-		return nil
-	}
-	return h.orders.Writer.Store(ctx, in)
-}
-
-// stored reads what is stored of rows.
-func (h *heal) stored(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
-	rows, err := sinks.RowsByID(ctx, h.orders.Source.Sink, registry.Orders, h.orders.Source.Business(), ids)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored orders: %w", err)
-	}
-	return rows, nil
-}
-
 // changed reports whether a row is stored otherwise than the service has it.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	_, tombstone := h.rows.Read(raw)
-	switch {
-	case tombstone != nil:
-		return stored != nil && !stored.Removed
-	case stored == nil || stored.Removed:
-		return true
-	default:
-		return len(h.rows.Differences(raw, stored)) > 0
+	if live := stored != nil && !stored.Removed; tombstone != nil || !live {
+		return live == (tombstone != nil)
 	}
+	return len(h.rows.Differences(raw, stored)) > 0
 }
 
 // vanished asks for the live orders of the day that the walk has not shown, unless they are more
@@ -231,7 +207,7 @@ func (h *heal) vanished(ctx context.Context) error {
 func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 	st, s := h.orders, h.orders.Source
 	in := h.intake(1)
-	stored, err := h.stored(ctx, []string{r.ID})
+	stored, err := sinks.RowsByID(ctx, s.Sink, registry.Orders, s.Business(), []string{r.ID})
 	if err != nil {
 		return err
 	}
@@ -257,7 +233,8 @@ func (h *heal) askFor(ctx context.Context, r sinks.LiveRow) error {
 	case h.changed(raw, was):
 		h.wasWrong(r.ID)
 	}
-	return h.store(ctx, in)
+	in.Counts.AddTo(&h.run)
+	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 
 // ended stores the run.

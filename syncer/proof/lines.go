@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -22,13 +21,23 @@ import (
 
 // DayRow is what is read of a row of totals to place it: a day, or a line of products.
 type DayRow struct {
-	Date      types.Date `json:"date"`
-	Orders    uint64     `json:"orders"`
-	Refunds   string     `json:"refunds"`
-	ProductID *string    `json:"product_id"`
-	Name      string     `json:"name"`
+	Date types.Date `json:"date"`
+	dayTotals
+	productLine
 	// Unplaced: which line of its day it is cannot be read.
 	Unplaced bool `json:"-"`
+}
+
+// dayTotals is what is read of a day.
+type dayTotals struct {
+	Orders  uint64 `json:"orders"`
+	Refunds string `json:"refunds"`
+}
+
+// productLine is what is read of a line of products.
+type productLine struct {
+	ProductID *string `json:"product_id"`
+	Name      string  `json:"name"`
 }
 
 // Empty reports a day without orders and refunds: days without sales come with zeros
@@ -46,39 +55,25 @@ func PlaceRows(raws [][]byte, lines bool) []DayRow {
 		var dated struct {
 			Date types.Date `json:"date"`
 		}
-		var day struct {
-			Orders  uint64 `json:"orders"`
-			Refunds string `json:"refunds"`
-		}
-		var line struct {
-			ProductID *string `json:"product_id"`
-			Name      string  `json:"name"`
-		}
-		into := any(&day)
+		row := &rows[i]
+		into := any(&row.dayTotals)
 		if lines {
-			into = &line
+			into = &row.productLine
 		}
-		switch {
-		case mapping.Unmarshal(raw, &dated) != nil:
-			rows[i] = DayRow{Orders: 1, Unplaced: true} // it is something, so the day is not empty
-		case mapping.Unmarshal(raw, into) != nil:
-			rows[i] = DayRow{Date: dated.Date, Orders: 1, Unplaced: true}
-		default:
-			rows[i] = DayRow{Date: dated.Date, Orders: day.Orders, Refunds: day.Refunds, ProductID: line.ProductID, Name: line.Name}
+		undated := mapping.Unmarshal(raw, &dated) != nil
+		if undated || mapping.Unmarshal(raw, into) != nil {
+			*row = DayRow{dayTotals: dayTotals{Orders: 1}, Unplaced: true} // it is something, so the day is not empty
+		}
+		if !undated {
+			row.Date = dated.Date
 		}
 	}
 	return rows
 }
 
-// dayHashes are the days' rows as they were last written, hashed.
-type dayHashes struct {
-	mu  sync.Mutex
-	day map[string]uint64 // by DayKey
-}
-
 // changed hashes each day of the span, its rows in any order, and returns the days that differ
 // from what was stored last. A day whose lines have all vanished has changed too.
-func (h *dayHashes) changed(sp Span, r answer) map[types.Date]uint64 {
+func (st *Totals) changed(sp Span, r answer) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
@@ -86,32 +81,11 @@ func (h *dayHashes) changed(sp Span, r answer) map[types.Date]uint64 {
 	for i, raw := range r.Rows {
 		sums[r.days[i].Date] += maphash.Bytes(seed, raw) | 1
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
-		old, known := h.day[DayKey(day, sp.Location)]
+		old, known := st.written.Load(DayKey(day, sp.Location))
 		return known && old == sum
 	})
 	return sums
-}
-
-// remember notes what has been stored of the days that had changed. Rows of days that were not
-// asked for are in quarantine.
-func (h *dayHashes) remember(sp Span, changed map[types.Date]uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for day, sum := range changed {
-		if sp.Covers(day) {
-			h.day[DayKey(day, sp.Location)] = sum
-		}
-	}
-}
-
-// forgetAll has every day written again.
-func (h *dayHashes) forgetAll() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	clear(h.day)
 }
 
 // readLines maps the rows of changed days; it returns their ids.
@@ -141,11 +115,22 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[typ
 }
 
 // LineID identifies a row of a day of a location, or of all (empty).
+//
+// What a product sold on a day, in a location or in all together, comes in one line; what has no catalogue
+// product comes in one per name (api.md, "Product sales row"). The location is escaped: its id may have any
+// character.
 func LineID(def *registry.Definition, r DayRow, location string) string {
-	if def.LinesMayVanish {
-		return ProductLineID(r, location)
+	if !def.LinesMayVanish {
+		return DayKey(r.Date, location)
 	}
-	return DayKey(r.Date, location)
+	day := string(r.Date) + "/"
+	if location != "" {
+		day += ofLocation + url.PathEscape(location) + "/"
+	}
+	if r.ProductID != nil {
+		return day + "p/" + shortened(*r.ProductID)
+	}
+	return day + "n/" + shortened(r.Name)
 }
 
 // LocationOf is the day and the location that a [LineID] is of; the location is empty
@@ -176,20 +161,6 @@ func DayKey(day types.Date, location string) string {
 // ofLocation begins the id of a line of one location, behind its day.
 const ofLocation = "l/"
 
-// ProductLineID identifies what a product sold on a day, in a location or in all together;
-// lines without a catalogue product come one per name (api.md, "Product sales row"). The
-// location is escaped: its id may have any character.
-func ProductLineID(r DayRow, location string) string {
-	day := string(r.Date) + "/"
-	if location != "" {
-		day += ofLocation + url.PathEscape(location) + "/"
-	}
-	if r.ProductID != nil {
-		return day + "p/" + shortened(*r.ProductID)
-	}
-	return day + "n/" + shortened(r.Name)
-}
-
 // longName is from where on a name does not identify a line by itself.
 const longName = 512
 
@@ -202,6 +173,10 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
+// fewDays is up to how many changed days the sink is asked about one by one; above it, month
+// by month.
+const fewDays = 3
+
 // removeLines adds tombstones for the lines of a location that vanished from the changed days of a
 // span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
 func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, changed map[types.Date]uint64, present map[string]bool) error {
@@ -212,7 +187,15 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 			delete(changed, row.Date)
 		}
 	}
-	for _, prefix := range prefixes(changed) {
+	length := len("2006-01-02/")
+	if len(changed) > fewDays {
+		length = len("2006-01-")
+	}
+	prefixes := map[string]bool{}
+	for day := range changed {
+		prefixes[(string(day) + "/")[:length]] = true
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
 		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
 		if err != nil {
 			return fmt.Errorf("live rows of %s: %w", prefix, err)
@@ -225,21 +208,4 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 		}
 	}
 	return nil
-}
-
-// fewDays is up to how many changed days the sink is asked about one by one; above it, month
-// by month.
-const fewDays = 3
-
-func prefixes(changed map[types.Date]uint64) []string {
-	set := map[string]struct{}{}
-	for day := range changed {
-		switch {
-		case len(changed) <= fewDays:
-			set[string(day)+"/"] = struct{}{}
-		default:
-			set[string(day[:len("2006-01-")])] = struct{}{}
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }

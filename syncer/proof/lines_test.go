@@ -23,8 +23,11 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%v: %s", c.sp, got)
 		}
 	}
-	all := map[string][]types.Date{"": {"2026-05-01", "2026-01-01", "2026-01-05"}}
-	if got := fmt.Sprint(Covering(all)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 }]" {
+	var days []Span
+	for _, day := range []types.Date{"2026-05-01", "2026-01-01", "2026-01-05"} {
+		days = append(days, Span{day, day, ""}, Span{day, day, "l"})
+	}
+	if got := fmt.Sprint(Covering(days)); got != "[{2026-01-01 2026-01-05 } {2026-05-01 2026-05-01 } {2026-01-01 2026-01-05 l} {2026-05-01 2026-05-01 l}]" {
 		t.Error(got)
 	}
 }
@@ -36,7 +39,7 @@ func TestLocationOfALine(t *testing.T) {
 	for _, location := range []string{"", "l1", "l/p/x", "%2F", "l", "p", "ș 'x\"", "a/b"} {
 		for _, name := range []string{"p", "l/x/p/y", "x/p/y", ""} {
 			for _, id := range []*string{nil, &name} {
-				line := LineID(products, DayRow{Date: "2026-03-29", ProductID: id, Name: name}, location)
+				line := LineID(products, DayRow{Date: "2026-03-29", productLine: productLine{id, name}}, location)
 				if day, of := LocationOf(products, line); day != "2026-03-29" || of != location || seen[line] {
 					t.Errorf("%q is of %q on %q, or another's too; want %q", line, of, day, location)
 				}

@@ -139,7 +139,7 @@ func (r *run) wait(ctx context.Context, d *Shared, what string) error {
 
 // noTotals is why no stream of totals is on.
 func (d *Shared) noTotals() error {
-	st := d.Daily()
+	st := d.Daily
 	if scopes := d.source.Identity().Scopes; st.Configured() && !st.Def.Allowed(scopes) {
 		return fmt.Errorf("the service's totals cannot be asked for: %w %s (it has %s): ask the restaurant to grant it", stream.ErrNoScope, strings.Join(st.Def.Scopes, " or "), cmp.Or(strings.Join(scopes, " "), "none"))
 	}
@@ -159,7 +159,7 @@ func (r Request) wanted(ctx context.Context, d *Shared) (Span, error) {
 			return sp, err
 		}
 		sp.From = first
-		if _, at := d.Daily().back.now(); at.First != "" && (first == "" || at.First < first) {
+		if _, at := d.Daily.filledTo(); at.First != "" && (first == "" || at.First < first) {
 			sp.From = at.First // the mirror may have lost its rows of that day
 		}
 		if sp.From == "" || sp.From > sp.To {

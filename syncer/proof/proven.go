@@ -1,11 +1,12 @@
 package proof
 
 import (
+	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
@@ -16,51 +17,33 @@ import (
 
 // Of sums up the verdicts about a source's days; nil without any. first is the day of the first
 // mirrored order, empty when there is none; today is not over.
-func Of(verdicts []sinks.Verdict, first, today types.Date) *status.ProofStatus {
-	sum := proofSum{days: map[types.Date]proofDay{}}
-	for _, v := range verdicts {
-		sum.take(types.Date(v.Day), v.Subject, v.Verdict, v.AskedAt)
+//
+// It agrees with the view proof: a day that was not asked about is not proven, and one that is not over
+// neither.
+func Of(verdicts iter.Seq[sinks.Verdict], first, today types.Date) *status.ProofStatus {
+	// proofDay is what all verdicts about one day come to. daily: one of them is about the day's own totals.
+	type proofDay struct{ bad, drift, explained, daily bool }
+	days, sum := map[types.Date]proofDay{}, &status.ProofStatus{}
+	for v := range verdicts {
+		d := days[types.Date(v.Day)]
+		d.bad = d.bad || !isGood(v.Verdict)
+		d.drift = d.drift || v.Verdict == sinks.VerdictDrift
+		d.explained = d.explained || v.Verdict == sinks.VerdictExplained
+		d.daily = d.daily || v.Subject == sinks.SubjectDaily
+		days[types.Date(v.Day)] = d
+		sum.AskedAt = stream.Later(sum.AskedAt, v.AskedAt)
 	}
-	return sum.status(first, today)
-}
-
-// proofSum sums up verdicts.
-type proofSum struct {
-	days  map[types.Date]proofDay
-	asked time.Time // the newest
-}
-
-// proofDay is what all verdicts about one day come to. daily: one of them is about the day's own
-// totals.
-type proofDay struct{ bad, drift, explained, daily bool }
-
-func (s *proofSum) take(day types.Date, subject, verdict string, asked time.Time) {
-	d := s.days[day]
-	d.bad = d.bad || !isGood(verdict)
-	d.drift = d.drift || verdict == sinks.VerdictDrift
-	d.explained = d.explained || verdict == sinks.VerdictExplained
-	d.daily = d.daily || subject == sinks.SubjectDaily
-	s.days[day] = d
-	s.asked = stream.Later(s.asked, asked)
-}
-
-// status is what they come to; nil without any. It agrees with the view proof: a day that
-// was not asked about is not proven, and one that is not over neither.
-func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
-	if len(s.days) == 0 {
+	if len(days) == 0 {
 		return nil
 	}
-	asked := slices.Sorted(maps.Keys(s.days))
+	asked := slices.Sorted(maps.Keys(days))
 	newest := asked[len(asked)-1]
 	oldest, err := schedule.AddDays(newest, 1-MaxRange)
 	if err != nil {
 		return nil // it is not a valid date
 	}
-	if first == "" {
-		first = asked[0]
-	}
-	sum := &status.ProofStatus{AskedAt: s.asked, FirstDay: string(max(first, oldest))}
-	for _, d := range s.days {
+	sum.FirstDay = string(max(cmp.Or(first, asked[0]), oldest))
+	for _, d := range days {
 		switch {
 		case d.drift:
 			sum.DriftDays++
@@ -72,7 +55,7 @@ func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 	}
 	unbroken := true
 	for day := types.Date(sum.FirstDay); day < today && day <= newest; {
-		d := s.days[day]
+		d := days[day]
 		if !d.daily {
 			sum.UnaskedDays++
 		}
@@ -87,33 +70,27 @@ func (s *proofSum) status(first, today types.Date) *status.ProofStatus {
 }
 
 // Proven is how far the days are proven, nil before the first verdict.
-func (d *Shared) Proven() *status.ProofStatus {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.proof
-}
+func (d *Shared) Proven() *status.ProofStatus { return d.proof.Load() }
 
 // proofChanged sums up anew the verdicts about the last 92 days. What is asked for no more, such as a
 // location that the key has lost, counts no more.
 func (d *Shared) proofChanged() {
 	today := d.today()
 	from := addDays(today, 1-MaxRange)
-	sum := proofSum{days: map[types.Date]proofDay{}}
 	inactive := d.source.Identity().Inactive
-	for _, st := range d.On() {
-		locations, v := st.deepLocations(), st.verdicts
-		v.mu.Lock()
-		for key, last := range v.last {
-			day, location, _ := strings.Cut(key, "/")
-			if day >= string(from) && slices.Contains(locations, location) && !slices.Contains(inactive, location) {
-				sum.take(types.Date(day), v.subject(), last.verdict, last.asked)
+	d.proof.Store(Of(func(yield func(sinks.Verdict) bool) {
+		for _, st := range d.On() {
+			locations, v := st.deepLocations(), st.verdicts
+			v.mu.Lock()
+			for key, last := range v.last {
+				day, location, _ := strings.Cut(key, "/")
+				if day >= string(from) && slices.Contains(locations, location) && !slices.Contains(inactive, location) {
+					yield(sinks.Verdict{Day: day, Subject: v.subject(), Verdict: last.verdict, AskedAt: last.asked}) // it takes all
+				}
 			}
+			v.mu.Unlock()
 		}
-		v.mu.Unlock()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.proof = sum.status(d.first, today)
+	}, d.knownFirst(), today))
 }
 
 // readFirstDay reads which day the first mirrored order is of: at each deep run, and until there is
@@ -123,18 +100,16 @@ func (d *Shared) readFirstDay(ctx context.Context, deep bool) error {
 		return nil
 	}
 	first, err := d.firstDay(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		d.first.Store(&first)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.first = first
-	return nil
+	return err
 }
 
 // knownFirst is the day that was read last; empty while there is none.
 func (d *Shared) knownFirst() types.Date {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.first
+	if first := d.first.Load(); first != nil {
+		return *first
+	}
+	return ""
 }

@@ -170,13 +170,13 @@ func lookAfter(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof
 	found, err := compare(ctx, st, differed)
 	now := slices.Clone(differed)
 	for i, was := range differed {
-		at := slices.IndexFunc(found, func(p dayProof) bool { return p.key() == was.key() })
+		p, asked := found[was.key()]
 		switch {
-		case at < 0: // it is not asked for any more, or the error came before
-		case found[at].passing && err == nil:
-			err = fmt.Errorf("%w: %s", errIncomparable, found[at].Reason)
-		case !found[at].passing:
-			if now[i] = found[at].after(was); now[i].Verdict == sinks.VerdictProven {
+		case !asked: // any more, or the error came before
+		case p.passing && err == nil:
+			err = fmt.Errorf("%w: %s", errIncomparable, p.Reason)
+		case !p.passing:
+			if now[i] = p.after(was); now[i].Verdict == sinks.VerdictProven {
 				now[i].Verdict, now[i].differences = sinks.VerdictHealed, was.differences
 			}
 		}
@@ -188,9 +188,6 @@ func lookAfter(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof
 func (p dayProof) after(was dayProof) dayProof {
 	p.requests += was.requests
 	p.ids, p.asked, p.first = was.ids, was.asked, was.first
-	if p.first.IsZero() {
-		p.first = was.found
-	}
 	if p.same = p.gap.hash == was.gap.hash; p.same {
 		p.gap = was.gap
 	}
@@ -227,14 +224,10 @@ func newestAsk(differed []dayProof) (at time.Time) {
 // verdict yet. The caller holds healing.
 func secondLook(ctx context.Context, st *Totals, differed []dayProof) ([]dayProof, error) {
 	healing := &st.shared.healing
-	before := map[string]dayProof{}
-	for _, p := range differed {
-		before[p.key()] = p
-	}
 	again, err := compare(ctx, st, differed)
 	var found []dayProof
-	for _, p := range again {
-		was, asked := before[p.key()]
+	for _, was := range differed {
+		p, asked := again[was.key()]
 		if !asked {
 			continue
 		}

@@ -1,13 +1,11 @@
 package proof
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -22,22 +20,9 @@ type Request struct {
 	Heal bool   `json:"heal,omitempty"` // else what differs is only reported
 }
 
-// LogValue has the fields of the request that are set.
+// LogValue has the fields of the request by their names.
 func (r Request) LogValue() slog.Value {
-	var asked []slog.Attr
-	if len(r.Sources) > 0 {
-		asked = append(asked, slog.Any("sources", r.Sources))
-	}
-	if r.From != "" {
-		asked = append(asked, slog.String("from", r.From))
-	}
-	if r.To != "" {
-		asked = append(asked, slog.String("to", r.To))
-	}
-	if r.Heal {
-		asked = append(asked, slog.Bool("heal", true))
-	}
-	return slog.GroupValue(asked...)
+	return slog.GroupValue(slog.String("from", r.From), slog.String("to", r.To), slog.Bool("heal", r.Heal), slog.Any("sources", r.Sources))
 }
 
 // Report is what a reconciliation did, or has done so far.
@@ -62,42 +47,20 @@ func (d VerdictCounts) All() uint64 {
 	return d.Proven + d.Healed + d.Explained + d.Drift + d.Unsettled + d.Unproven
 }
 
-// of is the count of a verdict; one of another release counts as unproven.
-func (d *VerdictCounts) of(verdict string) *uint64 {
-	switch verdict {
-	case sinks.VerdictProven:
-		return &d.Proven
-	case sinks.VerdictHealed:
-		return &d.Healed
-	case sinks.VerdictExplained:
-		return &d.Explained
-	case sinks.VerdictDrift:
-		return &d.Drift
-	case sinks.VerdictUnsettled:
-		return &d.Unsettled
-	}
-	return &d.Unproven
-}
-
 // worse are the verdicts, from the best to the worst.
 var worse = []string{sinks.VerdictProven, sinks.VerdictHealed, sinks.VerdictExplained, sinks.VerdictUnsettled, sinks.VerdictUnproven, sinks.VerdictDrift}
 
-// days are the worst verdicts about the days of a source, by their ranks in worse.
-type days map[types.Date]int
-
-func (d days) note(p dayProof) {
-	rank := slices.Index(worse, p.Verdict)
-	if rank < 0 {
-		rank = slices.Index(worse, sinks.VerdictUnproven)
+// rankOf is the rank of a verdict in worse; one of another release counts as unproven.
+func rankOf(verdict string) int {
+	if rank := slices.Index(worse, verdict); rank >= 0 {
+		return rank
 	}
-	d[p.Day] = max(d[p.Day], rank)
+	return slices.Index(worse, sinks.VerdictUnproven)
 }
 
-func (d days) counts() (counts VerdictCounts) {
-	for _, rank := range d {
-		*counts.of(worse[rank])++
-	}
-	return counts
+// count counts a verdict of a rank.
+func (d *VerdictCounts) count(rank int) {
+	*[]*uint64{&d.Proven, &d.Healed, &d.Explained, &d.Unsettled, &d.Unproven, &d.Drift}[rank]++
 }
 
 // SourceReport is the reconciliation of one source. Its counts are of verdicts: one
@@ -166,15 +129,4 @@ func (r Report) Unproven() (n uint64) {
 		n += s.Unproven
 	}
 	return n
-}
-
-// Err joins the errors of the sources.
-func (r Report) Err() error {
-	var errs []error
-	for _, s := range r.Sources {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", s.Source, s.Err))
-		}
-	}
-	return errors.Join(errs...)
 }

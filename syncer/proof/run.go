@@ -24,17 +24,17 @@ type run struct {
 	shared    *Shared
 	began     time.Time
 	report    SourceReport
-	again     []dayProof  // the days that are looked at again
-	left      int         // questions to come
-	pace      stream.Pace // of questions; of days while some are being healed
-	broken    error       // why days could not be compared
-	waiting   bool        // for the backfill, or a full resync, of the orders
-	days      days
-	locations map[string]bool // locations that have verdicts of their own
+	again     []dayProof         // the days that are looked at again
+	left      int                // questions to come
+	pace      stream.Pace        // of questions; of days while some are being healed
+	broken    error              // why days could not be compared
+	waiting   bool               // for the backfill, or a full resync, of the orders
+	days      map[types.Date]int // the worst ranks of the verdicts about them
+	locations map[string]bool    // locations that have verdicts of their own
 }
 
 func newRun(d *Shared, heal bool) *run {
-	return &run{heal: heal, shared: d, began: time.Now(), report: SourceReport{Source: d.source.Name}, days: days{}, locations: map[string]bool{}}
+	return &run{heal: heal, shared: d, began: time.Now(), report: SourceReport{Source: d.source.Name}, days: map[types.Date]int{}, locations: map[string]bool{}}
 }
 
 // change changes what is known of the run.
@@ -56,7 +56,10 @@ func (r *run) snapshot() SourceReport {
 	so := r.report
 	so.Open = slices.Clone(so.Open) // the run goes on sorting its own
 	so.ExpectedLeft = r.expect()
-	so.Days, so.Locations = r.days.counts(), len(r.locations)
+	so.Locations = len(r.locations)
+	for _, rank := range r.days {
+		so.Days.count(rank)
+	}
 	if r.waiting {
 		so.Backfill = r.shared.Orders.Progress()
 	}
@@ -146,7 +149,11 @@ func (r *run) answered(differ []dayProof, broken error) {
 	r.change(func(so *SourceReport) {
 		r.again, r.broken = append(r.again, differ...), cmp.Or(r.broken, broken)
 		so.Asked++
-		so.Suspects = daysOf(r.again)
+		days := map[types.Date]bool{}
+		for _, p := range r.again {
+			days[p.Day] = true
+		}
+		so.Suspects = len(days)
 		r.left--
 		r.pace.Page(time.Now())
 		if len(differ) > 0 {
@@ -156,15 +163,6 @@ func (r *run) answered(differ []dayProof, broken error) {
 			r.left = len(spansCovering(r.again))
 		}
 	})
-}
-
-// daysOf is how many days proofs are about.
-func daysOf(proofs []dayProof) int {
-	days := map[types.Date]bool{}
-	for _, p := range proofs {
-		days[p.Day] = true
-	}
-	return len(days)
 }
 
 // healed counts the verdicts about days that were looked at again, some of them healed; so many are
@@ -184,8 +182,9 @@ func (r *run) healed(st *Totals, found []dayProof, toHeal int) {
 func (r *run) count(st *Totals, found []dayProof) {
 	r.change(func(so *SourceReport) {
 		for _, p := range found {
-			*so.of(p.Verdict)++
-			r.days.note(p)
+			rank := rankOf(p.Verdict)
+			so.count(rank)
+			r.days[p.Day] = max(r.days[p.Day], rank)
 			if p.Location != "" {
 				r.locations[p.Location] = true
 			}

@@ -1,7 +1,7 @@
 package proof
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"time"
 
@@ -48,20 +48,16 @@ func ranges(sp Span) (all []Span) {
 	return all
 }
 
-// Covering returns the fewest ranges that cover the days of each location, each no longer than the
-// service answers.
-func Covering(byLocation map[string][]types.Date) (spans []Span) {
-	for _, location := range slices.Sorted(maps.Keys(byLocation)) {
-		days := byLocation[location]
-		slices.Sort(days)
-		for len(days) > 0 {
-			reach := addDays(days[0], MaxRange-1)
-			n := slices.IndexFunc(days, func(day types.Date) bool { return day > reach })
-			if n < 0 {
-				n = len(days)
-			}
-			spans = append(spans, Span{days[0], days[n-1], location})
-			days = days[n:]
+// Covering returns the fewest ranges that cover single days, each no longer than the service answers.
+func Covering(days []Span) (spans []Span) {
+	slices.SortFunc(days, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.Location, b.Location), cmp.Compare(a.From, b.From))
+	})
+	for _, day := range days {
+		if n := len(spans) - 1; n >= 0 && spans[n].Location == day.Location && day.To <= addDays(spans[n].From, MaxRange-1) {
+			spans[n].To = day.To
+		} else {
+			spans = append(spans, day)
 		}
 	}
 	return spans
@@ -70,7 +66,7 @@ func Covering(byLocation map[string][]types.Date) (spans []Span) {
 // TotalSpans are the ranges to verify: all days back to where the backfill has ended; of single locations,
 // beside all of them together, the days that deep runs and full resyncs ask for.
 func (st *Totals) TotalSpans() (spans []Span) {
-	_, at := st.back.now()
+	_, at := st.filledTo()
 	for _, l := range st.deepLocations() {
 		spans = append(spans, ranges(Span{st.since(addDays(at.reached(), 1), l, at), st.shared.today(), l})...)
 	}

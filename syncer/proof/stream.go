@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
@@ -26,8 +27,9 @@ type Totals struct {
 	recent   stream.Slot // one turn of yesterday and today at a time, up to its second look
 	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
 
-	back     backfill
-	written  dayHashes
+	back     atomic.Pointer[backfill] // its next step; Filler guards its changes, and began
+	began    time.Time                // the backfill or full resync, by our clock; zero when another process began it, or a location was refused
+	written  sync.Map                 // by DayKey: the hash of the day's rows as they were last written
 	verdicts *verdicts
 	deep     deepRuns
 }
@@ -39,12 +41,14 @@ var seed = maphash.MakeSeed()
 func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 	common := stream.NewStream(o, def)
 	st := &Totals{
-		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(),
-		written: dayHashes{day: map[string]uint64{}}, deep: deepRuns{Slot: stream.NewSlot()},
+		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()},
 		verdicts: &verdicts{stream: common, shared: shared, last: map[string]lastVerdict{}},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
-	shared.streams = append(shared.streams, st)
+	st.back.Store(&backfill{})
+	if shared.streams = append(shared.streams, st); def.Name == registry.Daily {
+		shared.Daily = st
+	}
 	return st
 }
 
@@ -55,11 +59,11 @@ func (st *Totals) Restore(state sinks.State) {
 		switch {
 		case cp.Stream != st.Def.Name:
 		case cp.Walk == sinks.WalkTotals:
-			if err := st.back.restore(cp); err != nil {
+			if err := st.restore(cp); err != nil {
 				st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
 			}
 		case cp.Walk == sinks.WalkDeep:
-			st.deep.restore(cp)
+			st.deep.last.Store(&cp)
 		}
 	}
 }
@@ -135,7 +139,7 @@ func (st *Totals) tasks() []stream.Task {
 // done.
 func (st *Totals) Pass(full, _ bool) []stream.Step {
 	long := stream.Step{Guard: st.Filler, Run: st.fill, Moved: func() uint64 { // by steps that are stored
-		cp, _ := st.back.now()
+		cp, _ := st.filledTo()
 		return cp.Pages
 	}}
 	if !full {
@@ -154,13 +158,16 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 	switch {
 	case st.Off():
 	case st.Complete():
-		st.deep.locked(func() {
-			if st.deep.running != nil {
-				into.Progress = st.deep.running.progress()
-			}
-		})
+		if deep := st.deep.running.Load(); deep != nil {
+			into.Progress = deep.progress()
+		}
 	default:
-		into.Progress = st.back.progress()
+		cp, at := st.filledTo()
+		into.Progress = &status.Progress{Walk: sinks.WalkTotals, StartedAt: cp.StartedAt, Pages: cp.Pages, Rows: cp.Rows}
+		// How far the totals go back is known once the first order is.
+		if to, err := time.Parse(time.DateOnly, string(at.To)); err == nil {
+			into.Progress.Reached = to.AddDate(0, 0, 1)
+		}
 		if into.State == status.StateRunning {
 			into.State = status.StateBackfill
 		}
@@ -171,15 +178,15 @@ func (st *Totals) Describe(into *status.StreamStatus) {
 type Shared struct {
 	source  *stream.Source
 	Orders  *list.List
+	Daily   *Totals // the stream of the days
 	streams []*Totals
 
 	healing healings
 
 	passes atomic.Int32 // under way: they need the verdicts about older days, too
 
-	mu    sync.Mutex
-	proof *status.ProofStatus // nil before the first verdict
-	first types.Date          // of the mirrored orders; empty while there is none
+	proof atomic.Pointer[status.ProofStatus] // nil before the first verdict
+	first atomic.Pointer[types.Date]         // of the mirrored orders, as it was read last; empty while there is none
 }
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
@@ -192,20 +199,11 @@ func (d *Shared) On() []*Totals {
 	return slices.DeleteFunc(slices.Clone(d.streams), func(st *Totals) bool { return st.Off() })
 }
 
-// Daily is the stream of the days.
-func (d *Shared) Daily() *Totals {
-	for _, st := range d.streams {
-		if st.Def.Name == registry.Daily {
-			return st
-		}
-	}
-	panic("no stream " + registry.Daily)
-}
-
-// OrdersCounted is how many orders the service counts over all days, 0 while that is not known.
+// OrdersCounted is how many orders the service counts over all days, 0 while that is not known: it is, as
+// far as one can see, behind a step without a sale. Older sales beyond it leave it open until the next one.
 func (d *Shared) OrdersCounted() uint64 {
-	cp, at := d.Daily().back.now()
-	if !cp.Done && !at.counted() {
+	cp, at := d.Daily.filledTo()
+	if !cp.Done && at.Empty == 0 {
 		return 0
 	}
 	return at.Orders

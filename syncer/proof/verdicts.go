@@ -35,8 +35,7 @@ type verdicts struct {
 type lastVerdict struct {
 	verdict string
 	asked   time.Time // when the service was asked for the day, by the service's clock
-	sum     uint64    // of the figures it is about, 0 when a process before this one wrote it
-	hash    uint64    // of what is stored of a day that differs
+	hash    uint64    // of the last proof of it; 0 when a process before this one wrote it, but of a day that differs
 	gap     gap       // that was found last, since the day was right last
 }
 
@@ -62,12 +61,10 @@ func (l lastVerdict) covers(p dayProof) bool {
 		return l.verdict != sinks.VerdictUnsettled // else the earlier verdict is kept
 	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && (!isProven(p.Verdict) || !isProven(l.verdict)):
 		return false
-	case l.differs(): // figures may move on both sides alike
-		return l.hash == p.verdictHash
-	case l.sum == 0:
+	case l.hash == 0 && !l.differs():
 		return isGood(l.verdict) && schedule.DayOf(l.asked) > p.Day // the day was over when it was proven
 	}
-	return l.sum == p.sum
+	return l.hash == p.hash
 }
 
 // subject is what the stream's days are proofs of.
@@ -187,7 +184,9 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 		case p.Verdict == sinks.VerdictProven && old.verdict == sinks.VerdictDrift:
 			p.Verdict = sinks.VerdictHealed
 		}
-		p.verdictHash = verdictHash(p.gap, p.Reason)
+		if p.Verdict == sinks.VerdictDrift || p.Verdict == sinks.VerdictExplained { // figures may move on both sides alike
+			p.hash = verdictHash(p.gap, p.Reason)
+		}
 		p.isNew = !old.covers(p)
 		concluded = append(concluded, p)
 	}
@@ -210,15 +209,11 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 // complete takes from the stored verdicts of drifts what days had differed in, and by which orders, unless
 // it was found just now.
 func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
-	byKey := map[string]*dayProof{}
-	var from, to types.Date
+	byKey, from, to := map[string]*dayProof{}, v.shared.today(), FirstDay
 	for i := range days {
 		p := &days[i]
-		if p.isNew && (p.wasHealed() || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0) {
-			if byKey[p.key()] = p; from == "" || p.Day < from {
-				from = p.Day
-			}
-			to = max(to, p.Day)
+		if p.isNew && (p.Verdict == sinks.VerdictHealed && len(p.differences) == 0 || p.Verdict == sinks.VerdictDrift && len(p.ids) == 0) {
+			byKey[p.key()], from, to = p, min(from, p.Day), max(to, p.Day)
 		}
 	}
 	if len(byKey) == 0 {
@@ -230,16 +225,11 @@ func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
 		if p == nil || verdict.Verdict != sinks.VerdictDrift {
 			continue
 		}
-		if p.ids = verdict.OrderIDs; p.wasHealed() {
+		if p.ids = verdict.OrderIDs; p.Verdict == sinks.VerdictHealed {
 			p.differences = verdict.Differences
 		}
 	}
 	return err
-}
-
-// wasHealed reports whether the day is right, and what it had differed in is not known.
-func (p *dayProof) wasHealed() bool {
-	return p.Verdict == sinks.VerdictHealed && len(p.differences) == 0
 }
 
 // store stores verdicts, if there are any, and waits until they are durable.
@@ -308,10 +298,10 @@ func (v *verdicts) remember(found []dayProof) {
 	for _, p := range found {
 		last := v.last[p.key()]
 		if p.isNew {
-			last.verdict, last.asked, last.sum, last.hash = p.Verdict, p.at, 0, p.verdictHash
+			last.verdict, last.asked, last.hash = p.Verdict, p.at, 0
 		}
 		if !p.passing {
-			last.sum = p.sum
+			last.hash = p.hash
 		}
 		switch {
 		case isProven(p.Verdict):

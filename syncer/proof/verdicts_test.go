@@ -21,26 +21,26 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 		hash := gapHash([]sinks.Difference{{Figure: "tips", Service: service, Mirror: "7.00"}})
 		return verdictHash(gap{hash: hash, resynced: resynced}, reason)
 	}
-	drift := lastVerdict{verdict: sinks.VerdictDrift, hash: hashOf("9.00", "why", false), sum: 1}
+	drift := lastVerdict{verdict: sinks.VerdictDrift, hash: hashOf("9.00", "why", false)}
 	for name, c := range map[string]struct {
 		last   lastVerdict
 		found  dayProof
 		covers bool
 	}{
-		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 1}, true},
-		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, true},
-		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, dayProof{Verdict: sinks.VerdictProven, sum: 2}, false},
-		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, sum: 1}, dayProof{Verdict: sinks.VerdictHealed, sum: 1}, false},
-		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, sum: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, true},
-		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, sum: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, false},
-		"the same difference":          {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.0", "why", false), sum: 2}, true},
-		"for another reason":           {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "else", false), sum: 2}, false},
-		"another difference":           {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("8.00", "why", false), sum: 2}, false},
-		"a full resync did not help":   {drift, dayProof{Verdict: sinks.VerdictDrift, verdictHash: hashOf("9.00", "why", true)}, false},
-		"a drift that is proven":       {drift, dayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
-		"a drift that is explained":    {drift, dayProof{Verdict: sinks.VerdictExplained, verdictHash: hashOf("9.00", "why", false)}, false},
-		"a verdict of another release": {lastVerdict{verdict: "blessed", sum: 1}, dayProof{Verdict: sinks.VerdictProven, sum: 1}, false},
+		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictProven, hash: 1}, true},
+		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, false},
+		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, true},
+		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, false},
+		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, hash: 1}, dayProof{Verdict: sinks.VerdictHealed, hash: 1}, false},
+		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, true},
+		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, hash: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, false},
+		"the same difference":          {drift, dayProof{Verdict: sinks.VerdictDrift, hash: hashOf("9.0", "why", false)}, true},
+		"for another reason":           {drift, dayProof{Verdict: sinks.VerdictDrift, hash: hashOf("9.00", "else", false)}, false},
+		"another difference":           {drift, dayProof{Verdict: sinks.VerdictDrift, hash: hashOf("8.00", "why", false)}, false},
+		"a full resync did not help":   {drift, dayProof{Verdict: sinks.VerdictDrift, hash: hashOf("9.00", "why", true)}, false},
+		"a drift that is proven":       {drift, dayProof{Verdict: sinks.VerdictProven, hash: 1}, false},
+		"a drift that is explained":    {drift, dayProof{Verdict: sinks.VerdictExplained, hash: hashOf("9.00", "why", false)}, false},
+		"a verdict of another release": {lastVerdict{verdict: "blessed", hash: 1}, dayProof{Verdict: sinks.VerdictProven, hash: 1}, false},
 	} {
 		c.found.Day = day
 		if got := c.last.covers(c.found); got != c.covers {

@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-sync/larder/internal/text"
@@ -45,12 +46,8 @@ const (
 
 // hint is what heals a difference.
 func (v *verification) hint(found []mapping.Difference) string {
-	columns := true
-	for _, d := range found {
-		columns = columns && d.Column
-	}
 	switch {
-	case columns:
+	case !slices.ContainsFunc(found, func(d mapping.Difference) bool { return !d.Column }):
 		return hintColumns
 	case v.unserved:
 		return fmt.Sprintf("no process serves source %s, so that what changed since its last walk differs as well: let larder run or larder sync bring it, then verify again; if it differs then: %s", v.stream.Source.Name, v.heals)
@@ -73,7 +70,7 @@ func excerpt(value string) json.RawMessage {
 }
 
 // differences compares what the API says of a row with what is stored.
-func (v *verification) differences(a answer, stored *sinks.StoredRow) []mapping.Difference {
+func (v *verification) differences(a answer, stored *sinks.StoredRow) (found []mapping.Difference) {
 	live := a.raw != nil && a.tombstone == nil
 	switch {
 	case stored == nil && (a.raw == nil || a.optional):
@@ -92,9 +89,14 @@ func (v *verification) differences(a answer, stored *sinks.StoredRow) []mapping.
 		return wholeRow(a.state(), "live")
 	case a.raw == nil:
 		return nil // live on neither side
-	default:
-		return tombstoneDifferences(a.tombstone, stored)
 	}
+	if t := a.tombstone; t.Reason != stored.Reason {
+		found = append(found, mapping.Difference{Field: "reason", API: mapping.Literal(t.Reason), Mirror: mapping.Literal(stored.Reason)})
+	}
+	if t := a.tombstone; !t.DeletedAt.Equal(stored.DeletedAt) {
+		found = append(found, mapping.Difference{Field: "deleted_at", API: instant(t.DeletedAt), Mirror: instant(stored.DeletedAt)})
+	}
+	return found
 }
 
 func removed(reason string) string { return "removed: " + reason }
@@ -112,17 +114,6 @@ func (a answer) state() string {
 
 func wholeRow(api, mirror string) []mapping.Difference {
 	return []mapping.Difference{{API: mapping.Literal(api), Mirror: mapping.Literal(mirror)}}
-}
-
-// tombstoneDifferences compares a tombstone with the removed row.
-func tombstoneDifferences(t *mapping.Tombstone, stored *sinks.StoredRow) (found []mapping.Difference) {
-	if t.Reason != stored.Reason {
-		found = append(found, mapping.Difference{Field: "reason", API: mapping.Literal(t.Reason), Mirror: mapping.Literal(stored.Reason)})
-	}
-	if !t.DeletedAt.Equal(stored.DeletedAt) {
-		found = append(found, mapping.Difference{Field: "deleted_at", API: instant(t.DeletedAt), Mirror: instant(stored.DeletedAt)})
-	}
-	return found
 }
 
 func instant(at time.Time) string {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/status"
+	"github.com/larder-sync/larder/syncer/stream"
 )
 
 // listKind verifies a cursor list.
@@ -16,10 +16,6 @@ type listKind struct {
 	*verification
 	list *list.List
 }
-
-func (k *listKind) mirrored() sinks.LiveQuery { return k.list.Rows() }
-
-func (k *listKind) unasked(string) bool { return false }
 
 func (k *listKind) all(ctx context.Context, take func(map[string]answer) error) error {
 	return k.walk(ctx, k.stream.Def.BackfillSince, take)
@@ -56,22 +52,21 @@ func (k *listKind) walkOnce(ctx context.Context, since time.Time, take func(map[
 			return pages, err
 		}
 		pages++
-		rows, tombstones := 0, 0
+		live := 0
 		for _, raw := range p.Rows {
 			if k.stream.Source.LeavesOut(raw) {
 				continue
 			}
 			a := k.read(raw)
-			rows++
-			if a.tombstone != nil {
-				tombstones++
+			if a.tombstone == nil {
+				live++
 			}
 			if k.unreadable = k.unreadable || a.id == ""; a.id != "" {
 				part[a.id] = a
 				size += len(raw)
 			}
 		}
-		k.took(rows, tombstones)
+		k.took(live)
 		if len(part) >= k.pass.limits.Rows || size >= k.pass.limits.Bytes {
 			if err := take(part); err != nil {
 				return pages, err
@@ -84,8 +79,7 @@ func (k *listKind) walkOnce(ctx context.Context, since time.Time, take func(map[
 
 // ask asks for each suspect by its route, or for the whole list where that is less to ask or
 // there is no route. The route does not show tombstones: what rows that are not live were removed for,
-// the list says from where it had the first of them on. One without updated_at has no such place, and is
-// taken to be what it was.
+// the list says from where it had the first of them on, or all of it where one has no updated_at.
 func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
 	answers := make(map[string]answer, len(all))
 	var pages uint64
@@ -98,11 +92,9 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 	for _, s := range all {
 		raw, _, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
 		switch {
-		case api.IsNotFound(err) && s.last.tombstone == nil:
-		case api.IsNotFound(err) && s.last.tombstone.UpdatedAt.IsZero():
-			answers[s.id] = s.last
+		case api.IsNotFound(err) && s.tombstone == nil:
 		case api.IsNotFound(err):
-			if at := s.last.tombstone.UpdatedAt; len(tombstones) == 0 || at.Before(since) {
+			if at := s.tombstone.UpdatedAt; len(tombstones) == 0 || at.Before(since) {
 				since = at
 			}
 			tombstones = append(tombstones, s)
@@ -116,5 +108,5 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 	if len(tombstones) == 0 {
 		return answers, nil
 	}
-	return answers, k.walk(ctx, since, keep(answers, tombstones))
+	return answers, k.walk(ctx, stream.Later(since, k.stream.Def.BackfillSince), keep(answers, tombstones))
 }

@@ -25,7 +25,7 @@ func (v *verification) snapshot() StreamReport {
 }
 
 // took counts a page of the API, until all rows have been compared.
-func (v *verification) took(rows, tombstones int) {
+func (v *verification) took(live int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.result.Rows > 0 {
@@ -33,8 +33,7 @@ func (v *verification) took(rows, tombstones int) {
 	}
 	v.pages++
 	v.pace.Page(time.Now())
-	v.compared += uint64(rows)
-	v.tombs += uint64(tombstones)
+	v.compared += uint64(live)
 }
 
 // progress is how far the comparison is, nil when it has ended; the rows to come are those
@@ -42,7 +41,7 @@ func (v *verification) took(rows, tombstones int) {
 func (v *verification) progress() *status.Progress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	p := &status.Progress{Walk: status.WalkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared - v.tombs, TotalRows: v.expecting, Suspects: v.waiting}
+	p := &status.Progress{Walk: status.WalkVerify, StartedAt: v.started, Pages: v.pages, Rows: v.compared, TotalRows: v.expecting, Suspects: v.waiting}
 	switch {
 	case v.ended:
 		return nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 )
 
@@ -19,12 +17,8 @@ type totalsKind struct {
 	unclear map[string]bool
 }
 
-func (k *totalsKind) mirrored() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: k.stream.Def.Name, Business: k.stream.Source.Business()}
-}
-
-// unasked is true for other locations and days than are asked for, too.
-func (k *totalsKind) unasked(id string) bool {
+// notAsked reports whether a row is of other locations and days than are asked for, or of one that is unclear.
+func (k *totalsKind) notAsked(id string) bool {
 	day, location := proof.LocationOf(k.stream.Def, id)
 	return k.unclear[proof.DayKey(day, location)] || !slices.ContainsFunc(k.asked, func(sp proof.Span) bool {
 		return sp.Location == location && sp.Covers(day)
@@ -60,7 +54,7 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 				optional: !wanted || !st.Def.LinesMayVanish && row.Empty(),
 			}
 		}
-		k.took(len(answers), 0)
+		k.took(len(answers))
 		if err := take(answers); err != nil {
 			return err
 		}
@@ -70,11 +64,11 @@ func (k *totalsKind) spans(ctx context.Context, spans []proof.Span, take func(ma
 
 // ask asks for the days of the suspects anew.
 func (k *totalsKind) ask(ctx context.Context, all []*suspect) (map[string]answer, error) {
-	answers, places := map[string]answer{}, map[string][]types.Date{}
+	answers, days := map[string]answer{}, []proof.Span{}
 	for _, s := range all {
 		day, location := proof.LocationOf(k.stream.Def, s.id)
-		places[location] = append(places[location], day)
+		days = append(days, proof.Span{From: day, To: day, Location: location})
 		answers[s.id] = answer{elsewhere: k.totals.NotAskedFor(location)}
 	}
-	return answers, k.spans(ctx, proof.Covering(places), keep(answers, all))
+	return answers, k.spans(ctx, proof.Covering(days), keep(answers, all))
 }

@@ -31,11 +31,13 @@ type verification struct {
 	source   Source
 	stream   *stream.Stream
 	kind     kind
+	mirrored sinks.LiveQuery // the live rows of the mirror that the API is to show
 	comparer *mapping.Comparer
 	started  time.Time
-	filled   bool   // its backfill has reached its end
-	heals    string // what heals a difference
-	most     int    // suspects
+	filled   bool                 // its backfill has reached its end
+	unasked  func(id string) bool // of the rows of the mirror, those that the API is not asked for; nil for none
+	heals    string               // what heals a difference
+	most     int                  // suspects
 
 	suspects   map[string]*suspect
 	open       map[string]sinks.Quarantined
@@ -48,8 +50,7 @@ type verification struct {
 	ended     bool
 	pages     uint64
 	pace      stream.Pace
-	compared  uint64 // rows of the API so far, those that came twice included
-	tombs     uint64 // tombstones among them
+	compared  uint64 // live rows of the API so far, those that came twice included
 	expecting uint64 // live rows of the mirror at the start
 	turns     time.Time
 	waiting   int // suspects that wait until turns
@@ -61,17 +62,13 @@ type kind interface {
 	all(ctx context.Context, take func(map[string]answer) error) error
 	// ask asks the API for suspects, and returns what it says by id.
 	ask(ctx context.Context, suspects []*suspect) (map[string]answer, error)
-	// mirrored selects the live rows of the mirror that the API is to show, but for those of which
-	// unasked is true.
-	mirrored() sinks.LiveQuery
-	unasked(id string) bool
 }
 
 // suspect is a row that differed.
 type suspect struct {
-	id   string
-	last answer // what the API said last, the JSON of tombstones only
-	hash uint64 // of the meaning of its JSON
+	id        string
+	hash      uint64             // of the meaning of the JSON that the API showed last, 0 for none
+	tombstone *mapping.Tombstone // that it was; nil for a live row
 }
 
 // answer is what the API says of one row: a live row, a tombstone, or nothing.
@@ -101,13 +98,15 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 		given = 0 // what is given with a line is compared
 	}
 	v.comparer, v.result.Stream = v.stream.Def.Plan.NewComparer(given), v.stream.Def.Name
+	v.mirrored = sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.stream.Source.Business()}
 	switch f := f.(type) {
 	case *list.List:
-		v.kind, v.filled = &listKind{v, f}, f.Filled()
+		v.kind, v.filled, v.mirrored = &listKind{v, f}, f.Filled(), f.Rows()
 	case *proof.Totals:
-		v.kind, v.filled, v.heals, v.most = &totalsKind{v, f, f.TotalSpans(), map[string]bool{}}, f.Complete(), hintTotals, p.limits.lines
+		k := &totalsKind{v, f, f.TotalSpans(), map[string]bool{}}
+		v.kind, v.filled, v.heals, v.most, v.unasked = k, f.Complete(), hintTotals, p.limits.lines, k.notAsked
 	case *replace.Stream:
-		v.kind = &wholeKind{v, f}
+		v.kind, v.mirrored.Source = &wholeKind{v, f}, v.stream.Source.Name
 	}
 	return v
 }
@@ -117,8 +116,8 @@ func newVerification(p *Pass, s Source, f Stream) *verification {
 func (v *verification) do(ctx context.Context, part func(context.Context) error) error {
 	v.mu.Lock()
 	v.waiting = 0
-	began, unjudged := time.Now(), v.result.Unjudged
 	v.mu.Unlock()
+	began := time.Now()
 	protected := func() error {
 		return v.stream.Source.Protected(ctx, "verify "+v.stream.Def.Name, func(ctx context.Context) error {
 			if err := part(ctx); err != nil || len(v.suspects) > 0 {
@@ -130,26 +129,21 @@ func (v *verification) do(ctx context.Context, part func(context.Context) error)
 	}
 	err := protected()
 	if api.IsUnauthorized(err) && v.source.AskKey(ctx) == nil {
-		v.locked(func() { v.result.Unjudged = unjudged })
 		err = protected()
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	off := ""
-	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
-		off, err = stream.Diagnose(err).Detail, nil
-		clear(v.suspects)
-	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if api.IsAPIDisabled(err) { // normal life: there is nothing to compare with
+		v.result.Off, v.result.OrderingOff, err = stream.Diagnose(err).Detail, true, nil
+		clear(v.suspects)
+	}
 	if err != nil {
 		maps.DeleteFunc(v.suspects, v.quarantined)
 		v.result.Unjudged += uint64(len(v.suspects))
 		clear(v.suspects)
-	}
-	if off != "" {
-		v.result.Off, v.result.OrderingOff = off, true
 	}
 	if v.ended = len(v.suspects) == 0; v.ended {
 		v.result.Fail(err)
@@ -173,9 +167,6 @@ func (v *verification) compareAll(ctx context.Context) error {
 		v.locked(func() { v.result.Off, v.result.NoScope = why, lacks })
 		return nil
 	}
-	if v.kind == nil {
-		return fmt.Errorf("nothing compares streams of the kind of %s (newVerification)", st.Def.Name)
-	}
 	if !v.filled {
 		return v.unfilled(ctx)
 	}
@@ -188,7 +179,7 @@ func (v *verification) compareAll(ctx context.Context) error {
 // compareKind compares every row of the API, and notes the live rows that it does not show. Which
 // rows it has shown is kept as hashes of their ids.
 func (v *verification) compareKind(ctx context.Context) error {
-	query, most := v.kind.mirrored(), v.pass.limits.IDs
+	query, most := v.mirrored, v.pass.limits.IDs
 	tooMany := fmt.Errorf("the list has more than %d rows, which is more than a verification keeps in memory to find those that only the mirror has", most)
 	var live uint64
 	if v.stream.Def.Kind == registry.ListKind {
@@ -199,8 +190,8 @@ func (v *verification) compareKind(ctx context.Context) error {
 		if live > uint64(most) {
 			return tooMany
 		}
-		v.locked(func() { v.expecting = live })
 	}
+	v.locked(func() { v.expecting, v.result.Unjudged = live, 0 })
 	// There are tombstones too, and rows come meanwhile: a copy on the way would take as much once more.
 	shown := make([]uint64, 0, min(int(live+live/8)+v.pass.limits.Rows, most))
 	compact := func() {
@@ -233,7 +224,7 @@ func (v *verification) compareKind(ctx context.Context) error {
 			return fmt.Errorf("read the live rows: %w", err)
 		}
 		for _, r := range rows {
-			if _, found := slices.BinarySearch(shown, maphash.String(seed, r.ID)); !found && !v.kind.unasked(r.ID) {
+			if _, found := slices.BinarySearch(shown, maphash.String(seed, r.ID)); !found && (v.unasked == nil || !v.unasked(r.ID)) {
 				v.suspect(r.ID)
 			}
 		}
@@ -258,14 +249,14 @@ func (v *verification) unfilled(ctx context.Context) error {
 // is how they lie in the warehouse.
 func (v *verification) compareRows(ctx context.Context, rows map[string]answer) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(rows)), sinks.MaxRowIDs) {
-		stored, err := v.storedRows(ctx, ids)
+		stored, err := sinks.RowsByID(ctx, v.stream.Source.Sink, v.stream.Def.Name, v.stream.Source.Business(), ids)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			if len(v.differences(rows[id], stored[id])) > 0 {
+			if a := rows[id]; len(v.differences(a, stored[id])) > 0 {
 				s := v.suspect(id)
-				s.last, s.hash = rows[id].kept(), hash(rows[id].raw)
+				s.hash, s.tombstone = hash(a.raw), a.tombstone
 			}
 		}
 	}
@@ -303,7 +294,7 @@ func (v *verification) compareAgain(ctx context.Context) error {
 	for i, id := range ids {
 		all[i] = v.suspects[id]
 	}
-	stored, err := v.storedRows(ctx, ids)
+	stored, err := sinks.RowsByID(ctx, v.stream.Source.Sink, v.stream.Def.Name, v.stream.Source.Business(), ids)
 	if err != nil {
 		return err
 	}
@@ -337,14 +328,6 @@ func hash(raw []byte) uint64 {
 	return maphash.String(seed, mapping.Canonical(raw))
 }
 
-// kept is what is kept of an answer: not the JSON of a live row, which may be large.
-func (a answer) kept() answer {
-	if a.raw = bytes.Clone(a.raw); a.tombstone == nil {
-		a.raw = nil
-	}
-	return a
-}
-
 // keep keeps what the API says of suspects.
 func keep(answers map[string]answer, suspects []*suspect) func(map[string]answer) error {
 	return func(rows map[string]answer) error {
@@ -356,15 +339,6 @@ func keep(answers map[string]answer, suspects []*suspect) func(map[string]answer
 		}
 		return nil
 	}
-}
-
-// storedRows reads stored rows by id.
-func (v *verification) storedRows(ctx context.Context, ids []string) (map[string]*sinks.StoredRow, error) {
-	rows, err := sinks.RowsByID(ctx, v.stream.Source.Sink, v.stream.Def.Name, v.stream.Source.Business(), ids)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored rows: %w", err)
-	}
-	return rows, nil
 }
 
 // readQuarantine reads the open entries of the stream.

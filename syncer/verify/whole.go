@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/replace"
 )
 
@@ -16,12 +15,6 @@ type wholeKind struct {
 	list *replace.Stream
 }
 
-func (k *wholeKind) mirrored() sinks.LiveQuery {
-	return sinks.LiveQuery{Table: k.stream.Def.Name, Business: k.stream.Source.Business(), Source: k.stream.Source.Name}
-}
-
-func (k *wholeKind) unasked(string) bool { return false }
-
 func (k *wholeKind) all(ctx context.Context, take func(map[string]answer) error) error {
 	if k.list.Ask == nil {
 		return k.menus(ctx, take)
@@ -30,7 +23,7 @@ func (k *wholeKind) all(ctx context.Context, take func(map[string]answer) error)
 	if err != nil {
 		return err
 	}
-	k.took(len(raws), 0)
+	k.took(len(raws))
 	rows := make(map[string]answer, len(raws))
 	for _, raw := range raws {
 		a := k.read(raw)
@@ -51,7 +44,7 @@ func (k *wholeKind) menus(ctx context.Context, take func(map[string]answer) erro
 		if err != nil {
 			return fmt.Errorf("location %s: %w", location, err)
 		}
-		k.took(1, 0)
+		k.took(1)
 		err = take(map[string]answer{location: {id: location, raw: m.Raw, context: k.stream.Def.Columns(location)}})
 		if m.Release(); err != nil {
 			return err
