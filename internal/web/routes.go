@@ -72,7 +72,9 @@ func (h *handler) refuseForeign(next http.Handler) http.Handler {
 		err := inbound.CheckName(r.Host, h.Listen, h.passwords != nil)
 		if err == nil {
 			if err = inbound.Foreign(r); err != nil && inbound.Navigates(r) {
-				h.offerLink(w)
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				w.WriteHeader(http.StatusForbidden)
+				h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
 				return
 			}
 		}
@@ -82,12 +84,6 @@ func (h *handler) refuseForeign(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (h *handler) offerLink(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusForbidden)
-	h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
 }
 
 // guard asks for the password when there is one.

@@ -116,7 +116,7 @@ func (p *view) fill(now time.Time, sources []judged, a asked) {
 		whole := few || a.source != "" || src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
 		case whole:
-			p.Cards = append(p.Cards, newCard(now, src.SourceStatus))
+			p.Cards = append(p.Cards, newCard(now, src))
 		case len(p.Lines) < linesShown || a.all:
 			p.Lines = append(p.Lines, src)
 		default:
