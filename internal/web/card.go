@@ -29,7 +29,7 @@ type bar struct {
 // stream is one row of a card.
 type stream struct {
 	*status.StreamStatus
-	Light  status.Light
+	Light  status.Concern
 	Held   string
 	Last   moment
 	Next   string // when it is asked for next

@@ -75,7 +75,7 @@ func TestARefusedKeyIsOneSentence(t *testing.T) {
 		t.Errorf("%+v", c.Matters)
 	}
 	for _, stream := range c.Rows {
-		if stream.Light != (status.Light{Label: "not asked", Tone: status.ToneQuiet}) || len(stream.Notes) > 0 {
+		if stream.Light.Label != "not asked" || stream.Light.Tone() != status.ToneQuiet || len(stream.Notes) > 0 {
 			t.Errorf("%+v", stream)
 		}
 	}
@@ -86,7 +86,7 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 	p := newView(s, About{}, asked{})
 	c := p.Cards[0]
 	if p.Tone != status.ToneTrouble || c.Worst.Label != "90 days differ" || c.Worst.Tone() != status.ToneTrouble || p.Title != "! Larder" ||
-		c.Rows[6].Light.Tone != status.ToneTrouble || c.Rows[4].Light != (status.Light{Label: "12 in quarantine", Tone: status.ToneTrouble}) {
+		c.Rows[6].Light.Tone() != status.ToneTrouble || c.Rows[4].Light.Label != "12 in quarantine" || c.Rows[4].Light.Tone() != status.ToneTrouble {
 		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.Worst, c.Rows)
 	}
 	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {

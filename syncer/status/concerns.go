@@ -45,13 +45,13 @@ var stateTexts = map[string]stateText{
 
 // streamConcerns are the concerns that streams cause; %s is their names, in a label their number when
 // there are several. A source that is not served has the first two alone.
-var streamConcerns = []struct{ kind, label, text, advice string }{
-	{HealthDamage, "rows missing", "Part of the warehouse is damaged: rows are missing of %s.", adviceProblem},
-	{HealthHeld, "sweep held", "A sweep of %s is held: a full resync did not see many of its live rows.", ""},
-	{HealthRefused, "no access to %s", "The key may not read %s.", stateTexts[StateForbidden].advice()},
-	{HealthBehind, "%s behind", "Larder is behind with %s.", "The note of the stream says why. Larder keeps trying."},
-	{HealthBackfill, "backfill", "Backfill under way.", ""},
-	{HealthStarting, "starting", "Waiting for the first answers of %s.", ""},
+var streamConcerns = []Concern{
+	{Kind: HealthDamage, Label: "rows missing", Text: "Part of the warehouse is damaged: rows are missing of %s.", Advice: adviceProblem},
+	{Kind: HealthHeld, Label: "sweep held", Text: "A sweep of %s is held: a full resync did not see many of its live rows."},
+	{Kind: HealthRefused, Label: "no access to %s", Text: "The key may not read %s.", Advice: stateTexts[StateForbidden].advice()},
+	{Kind: HealthBehind, Label: "%s behind", Text: "Larder is behind with %s.", Advice: "The note of the stream says why. Larder keeps trying."},
+	{Kind: HealthBackfill, Label: "backfill", Text: "Backfill under way."},
+	{Kind: HealthStarting, Label: "starting", Text: "Waiting for the first answers of %s."},
 }
 
 // Concerns are what there is to know about how well the source is, the worst first, one of a kind.
@@ -118,7 +118,7 @@ func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 	var left Seconds                                               // of the longest backfill
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		kind := s.meaning(st).kind
+		kind := s.meaning(st).Kind
 		names[kind] = append(names[kind], st.Name)
 		if st.Detail != "" {
 			details[kind] = append(details[kind], text.Sentence(st.Detail))
@@ -133,23 +133,20 @@ func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 			names[HealthDamage] = append(names[HealthDamage], st.Name)
 		}
 	}
-	for _, entry := range streamConcerns {
-		n := len(names[entry.kind])
-		if n == 0 || !served && entry.kind != HealthDamage && entry.kind != HealthHeld {
+	for _, c := range streamConcerns {
+		if c.Amount = len(names[c.Kind]); c.Amount == 0 || !served && c.Kind != HealthDamage && c.Kind != HealthHeld {
 			continue
 		}
-		which := names[entry.kind][0]
-		if n > 1 {
-			which = text.Plural(n, "stream")
+		which := names[c.Kind][0]
+		if c.Amount > 1 {
+			which = text.Plural(c.Amount, "stream")
 		}
-		c := Concern{
-			Kind: entry.kind, Amount: n, Label: strings.ReplaceAll(entry.label, "%s", which), Advice: entry.advice,
-			Text: strings.ReplaceAll(entry.text, "%s", strings.Join(text.Few(names[entry.kind]), ", ")),
-		}
+		c.Label = strings.ReplaceAll(c.Label, "%s", which)
+		c.Text = strings.ReplaceAll(c.Text, "%s", strings.Join(text.Few(names[c.Kind]), ", "))
 		switch {
-		case entry.kind == HealthHeld:
-			c.Advice = strings.Join(details[entry.kind], " ") // how to confirm
-		case entry.kind == HealthBackfill && left > 0:
+		case c.Kind == HealthHeld:
+			c.Advice = strings.Join(details[c.Kind], " ") // how to confirm
+		case c.Kind == HealthBackfill && left > 0:
 			c.Text = "Backfill under way, " + text.Span(left.Duration()) + " left."
 		}
 		all = append(all, c)
@@ -239,18 +236,20 @@ func ofAll(kind string) bool {
 
 // own are the daemon's own problems; the status has their words.
 func (s *Status) own() (all []Concern) {
-	for _, problem := range []struct {
-		present           bool
-		kind, label, text string
-	}{
-		{s.WarehouseUnavailable, HealthWarehouse, "warehouse away", "The warehouse takes no rows."},
-		{s.Damaged, HealthDamage, "warehouse damaged", "Part of the warehouse is damaged: rows are missing."},
-		{s.Refused, HealthConfiguration, "configuration refused", "The changed configuration is refused."},
-		{len(s.Problems) > 0 && !s.WarehouseUnavailable && !s.Damaged && !s.Refused, HealthWarehouse, "needs attention", "Larder needs attention."}, // of the engine, or of the process that answers readers
-	} {
-		if problem.present {
-			all = append(all, Concern{Kind: problem.kind, Label: problem.label, Text: problem.text, Advice: adviceProblem})
-		}
+	add := func(kind, label, text string) {
+		all = append(all, Concern{Kind: kind, Label: label, Text: text, Advice: adviceProblem})
+	}
+	if s.WarehouseUnavailable {
+		add(HealthWarehouse, "warehouse away", "The warehouse takes no rows.")
+	}
+	if s.Damaged {
+		add(HealthDamage, "warehouse damaged", "Part of the warehouse is damaged: rows are missing.")
+	}
+	if s.Refused {
+		add(HealthConfiguration, "configuration refused", "The changed configuration is refused.")
+	}
+	if len(s.Problems) > 0 && len(all) == 0 { // of the engine, or of the process that answers readers
+		add(HealthWarehouse, "needs attention", "Larder needs attention.")
 	}
 	return all
 }

@@ -207,26 +207,30 @@ func TestAStreamThatIsBehindSaysWhy(t *testing.T) {
 }
 
 func TestALightIsGreenOnlyWhenTheStreamIsWell(t *testing.T) {
+	type light struct {
+		label string
+		tone  Tone
+	}
 	tests := []struct {
 		source SourceStatus
 		stream int
-		want   Light
+		want   light
 	}{
-		{wellSource("a"), 1, Light{"up to date", ToneGood}},
-		{with(func(s *SourceStatus) { s.Streams[1].Quarantined = 2 }), 1, Light{"2 in quarantine", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 2, Light{"2 days differ", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 1, Light{"up to date", ToneGood}},
-		{with(func(s *SourceStatus) { s.Streams[1].Behind = true }), 1, Light{"behind", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.State = StateUnauthorized }), 1, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.State = StateUnreachable }), 2, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State, s.Lacks = StateOff, []string{"products"} }), 1, Light{"no access", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Streams[1].State, s.Streams[1].NoScope = StateOff, true }), 1, Light{"off", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden }), 1, Light{"no access", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.State, s.Streams[1].State = StateUnauthorized, StateForbidden }), 1, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State = "some_new_state" }), 1, Light{"some new state", ToneQuiet}},
+		{wellSource("a"), 1, light{"up to date", ToneGood}},
+		{with(func(s *SourceStatus) { s.Streams[1].Quarantined = 2 }), 1, light{"2 in quarantine", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 2, light{"2 days differ", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 1, light{"up to date", ToneGood}},
+		{with(func(s *SourceStatus) { s.Streams[1].Behind = true }), 1, light{"behind", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.State = StateUnauthorized }), 1, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.State = StateUnreachable }), 2, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Lacks = StateOff, []string{"products"} }), 1, light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Streams[1].NoScope = StateOff, true }), 1, light{"off", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden }), 1, light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.State, s.Streams[1].State = StateUnauthorized, StateForbidden }), 1, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State = "some_new_state" }), 1, light{"some new state", ToneQuiet}},
 	}
 	for i, tt := range tests {
-		if got := tt.source.Light(&tt.source.Streams[tt.stream]); got != tt.want {
+		if got := tt.source.Light(&tt.source.Streams[tt.stream]); (light{got.Label, got.Tone()}) != tt.want {
 			t.Errorf("%d: %+v, want %+v", i, got, tt.want)
 		}
 	}
@@ -238,7 +242,7 @@ func TestEveryStateHasWords(t *testing.T) {
 		StateAPIDisabled, StateForbidden, StateUnreachable, StateFailing, StateUnstored, StateStopped,
 	} {
 		s := SourceStatus{State: StateRunning, Streams: []StreamStatus{{Name: "products", State: state}}}
-		if l := s.Light(&s.Streams[0]); l.Label == "" || l.Tone == "" || (l.Tone == ToneGood) != (state == StateRunning) {
+		if l := s.Light(&s.Streams[0]); l.Label == "" || (l.Tone() == ToneGood) != (state == StateRunning) {
 			t.Errorf("stream %s: %+v", state, l)
 		}
 		s = SourceStatus{State: state}
@@ -317,7 +321,7 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		var lights []string
 		for i := range tt.source.Streams {
 			l := tt.source.Light(&tt.source.Streams[i])
-			if lights = append(lights, l.Label); tt.warehouse.Unavailable && l.Tone == ToneGood {
+			if lights = append(lights, l.Label); tt.warehouse.Unavailable && l.Tone() == ToneGood {
 				t.Errorf("%s: %s is green", tt.name, tt.source.Streams[i].Name)
 			}
 			if note := strings.Join(tt.source.StreamNotes(time.Now(), &tt.source.Streams[i]), "; "); tt.warehouse.Unavailable && strings.Contains(note, "warehouse") {

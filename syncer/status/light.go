@@ -11,67 +11,56 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// Light is a stream's state in a word or two, with the tone it is shown in.
-type Light struct {
-	Label string
-	Tone  Tone
-}
-
-// streamText is what a stream's state means while its source is served: the kind of concern that it
-// is, which gives the tone, its label, and what there is to say when the syncer has no words.
-type streamText struct{ kind, label, note string }
-
-func (i streamText) light() Light { return Light{i.label, Concern{Kind: i.kind}.Tone()} }
-
-// streamTexts has the states of streams.
-var streamTexts = map[string]streamText{
-	StateStarting:     {HealthStarting, "starting", ""},
-	StateRunning:      {HealthGood, "up to date", ""},
-	StateBackfill:     {HealthBackfill, "backfill", ""},
-	StateHeld:         {HealthHeld, "sweep held", ""},
-	StateForbidden:    {HealthRefused, "no access", stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()},
-	StateFailing:      {HealthBehind, "failing", "The last walk failed and is tried again."},
-	StateUnauthorized: {HealthBehind, "failing", ""},
-	StateKeyDisabled:  {HealthBehind, "failing", ""},
-	StateUnreachable:  {HealthBehind, "failing", ""},
-	StateUnstored:     {HealthNone, "not stored", ""},
-	StateAPIDisabled:  {HealthNone, "ordering off", "The restaurant has online ordering switched off. " + goesOn},
-	StateOff:          {HealthNone, "off", "Not configured, or the key lacks the scope."},
-	StateWaiting:      {HealthNone, "waiting", ""},
-	StateStopped:      {HealthNone, "stopped", ""},
+// streamTexts has what the states of streams mean while their source is served; the text is what there
+// is to say when the syncer has no words.
+var streamTexts = map[string]Concern{
+	StateStarting:     {Kind: HealthStarting, Label: "starting"},
+	StateRunning:      {Kind: HealthGood, Label: "up to date"},
+	StateBackfill:     {Kind: HealthBackfill, Label: "backfill"},
+	StateHeld:         {Kind: HealthHeld, Label: "sweep held"},
+	StateForbidden:    {Kind: HealthRefused, Label: "no access", Text: stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()},
+	StateFailing:      {Kind: HealthBehind, Label: "failing", Text: "The last walk failed and is tried again."},
+	StateUnauthorized: {Kind: HealthBehind, Label: "failing"},
+	StateKeyDisabled:  {Kind: HealthBehind, Label: "failing"},
+	StateUnreachable:  {Kind: HealthBehind, Label: "failing"},
+	StateUnstored:     {Kind: HealthNone, Label: "not stored"},
+	StateAPIDisabled:  {Kind: HealthNone, Label: "ordering off", Text: "The restaurant has online ordering switched off. " + goesOn},
+	StateOff:          {Kind: HealthNone, Label: "off", Text: "Not configured, or the key lacks the scope."},
+	StateWaiting:      {Kind: HealthNone, Label: "waiting"},
+	StateStopped:      {Kind: HealthNone, Label: "stopped"},
 }
 
 // meaning is what the state of one of the source's streams means.
-func (s *SourceStatus) meaning(st *StreamStatus) streamText {
+func (s *SourceStatus) meaning(st *StreamStatus) Concern {
 	means, known := streamTexts[st.State]
-	switch tone := means.light().Tone; {
+	switch {
 	case st.State == StateOff && slices.Contains(s.Lacks, st.Name):
 		return streamTexts[StateForbidden]
-	case st.Behind && (!known || tone == ToneGood || tone == ToneBusy):
-		return streamText{HealthBehind, "behind", ""}
+	case st.Behind && (!known || means.Tone() == ToneGood || means.Tone() == ToneBusy):
+		return Concern{Kind: HealthBehind, Label: "behind"}
 	case !known: // a state of another version is not called good
-		return streamText{HealthNone, strings.ReplaceAll(st.State, "_", " "), ""}
+		return Concern{Kind: HealthNone, Label: strings.ReplaceAll(st.State, "_", " ")}
 	}
 	return means
 }
 
-// Light is how one of the source's streams is: green only when it is fresh, nothing
-// of it is in quarantine, and for the orders, no day differs.
-func (s *SourceStatus) Light(st *StreamStatus) Light {
-	light := s.meaning(st).light()
+// Light is how one of the source's streams is, its label in a word or two: green only when it is
+// fresh, nothing of it is in quarantine, and for the orders, no day differs.
+func (s *SourceStatus) Light(st *StreamStatus) Concern {
+	means := s.meaning(st)
 	switch {
-	case (st.State == StateUnstored || st.State == StateOff) && light.Tone == ToneQuiet:
+	case (st.State == StateUnstored || st.State == StateOff) && means.Kind == HealthNone:
 	case s.unserved():
-		return Light{"not asked", ToneQuiet}
+		return Concern{Kind: HealthNone, Label: "not asked"}
 	case st.Damaged:
-		return Light{"rows missing", ToneTrouble}
-	case light.Tone == ToneTrouble:
+		return Concern{Kind: HealthDamage, Label: "rows missing"}
+	case means.Tone() == ToneTrouble:
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
-		return Light{text.Counted(s.Proof.DriftDays, "day", "differs", "differ"), ToneTrouble}
+		return Concern{Kind: HealthDrift, Label: text.Counted(s.Proof.DriftDays, "day", "differs", "differ")}
 	case st.Quarantined > 0:
-		return Light{st.inQuarantine(), ToneTrouble}
+		return Concern{Kind: HealthQuarantine, Label: st.inQuarantine()}
 	}
-	return light
+	return means
 }
 
 // unserved reports whether nothing is asked for the source's streams, and its own words
@@ -111,8 +100,8 @@ func (s *SourceStatus) note(st *StreamStatus) string {
 	if st.Detail != "" && (!late || st.State != StateRunning) {
 		return st.Detail
 	}
-	if means := s.meaning(st); means.note != "" || !late {
-		return means.note
+	if means := s.meaning(st); means.Text != "" || !late {
+		return means.Text
 	}
 	since := ""
 	if st.Lag > 0 {
