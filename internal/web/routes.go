@@ -113,12 +113,13 @@ func (h *handler) allowed(r *http.Request) (bool, error) {
 }
 
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
-	name := "page.html"
-	if r.URL.Query().Get("part") == "live" {
+	q, name := r.URL.Query(), "page.html"
+	if q.Get("part") == "live" {
 		name = "live"
 	}
+	a := asked{query: q.Get("q"), tone: status.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
 	var b bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), askedFor(r))); err != nil {
+	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), a)); err != nil {
 		h.Logger.Error("render status page", "error", err)
 		http.Error(w, "the page could not be rendered; the log says why", http.StatusInternalServerError)
 		return

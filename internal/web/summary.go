@@ -7,18 +7,6 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// headline says how well all of it is, the worst first.
-func (p *view) headline(s *status.Status) {
-	all := s.Concerns()
-	p.Headline, p.Tone = all[0].Text, all[0].Tone()
-	for _, c := range all[1:] {
-		if c.Kind != status.HealthStarting && c.Kind != status.HealthBackfill {
-			p.Also = append(p.Also, c)
-		}
-	}
-	p.Title = map[status.Tone]string{status.ToneTrouble: "! ", status.ToneBusy: "… "}[p.Tone] + "Larder"
-}
-
 // summarise writes the figures below the headline, added up over the sources, and the filters.
 func (p *view) summarise(s *status.Status, sources []judged) {
 	var rows, requests, limited uint64

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,11 +25,6 @@ type asked struct {
 	tone   status.Tone // only sources of this tone
 	source string      // only this one, whole
 	all    bool
-}
-
-func askedFor(r *http.Request) asked {
-	q := r.URL.Query()
-	return asked{query: q.Get("q"), tone: status.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
 }
 
 type view struct {
@@ -81,7 +75,14 @@ func newView(s status.Status, about About, a asked) view {
 		Now: at(s.Now, s.Now),
 	}
 	p.Now.Text = s.Now.UTC().Format("15:04:05 UTC")
-	p.headline(&s)
+	all := s.Concerns()
+	p.Headline, p.Tone = all[0].Text, all[0].Tone()
+	for _, c := range all[1:] {
+		if c.Kind != status.HealthStarting && c.Kind != status.HealthBackfill {
+			p.Also = append(p.Also, c)
+		}
+	}
+	p.Title = map[status.Tone]string{status.ToneTrouble: "! ", status.ToneBusy: "… "}[p.Tone] + "Larder"
 	p.summarise(&s, sources)
 	p.fill(s.Now, sources, a)
 	return p
