@@ -117,7 +117,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	if q.Get("part") == "live" {
 		name = "live"
 	}
-	a := asked{query: q.Get("q"), tone: status.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
+	a := asked{Query: q.Get("q"), Show: status.Tone(q.Get("show")), Source: q.Get("source"), All: q.Get("all") == "1"}
 	var b bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), a)); err != nil {
 		h.Logger.Error("render status page", "error", err)

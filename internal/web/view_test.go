@@ -145,12 +145,12 @@ func TestThousandSources(t *testing.T) {
 		a            asked
 		cards, lines int
 	}{
-		{"all", asked{all: true}, cardsShown, 1000 - cardsShown},
-		{"trouble", asked{tone: status.ToneTrouble}, cardsShown, 11 - cardsShown},
-		{"busy", asked{tone: status.ToneBusy}, 0, 20},
-		{"search", asked{query: "RESTAURANTUL nr. 10", all: true}, 0, 9},
-		{"one", asked{source: "restaurant-0001"}, 1, 0},
-		{"unknown", asked{source: "nobody"}, 0, 0},
+		{"all", asked{All: true}, cardsShown, 1000 - cardsShown},
+		{"trouble", asked{Show: status.ToneTrouble}, cardsShown, 11 - cardsShown},
+		{"busy", asked{Show: status.ToneBusy}, 0, 20},
+		{"search", asked{Query: "RESTAURANTUL nr. 10", All: true}, 0, 9},
+		{"one", asked{Source: "restaurant-0001"}, 1, 0},
+		{"unknown", asked{Source: "nobody"}, 0, 0},
 	}
 	for _, tt := range tests {
 		p := newView(s, About{}, tt.a)
