@@ -45,7 +45,7 @@ func TestALongPauseIsShown(t *testing.T) {
 		w.until("behind", 5*time.Minute, func() bool { return w.stream("categories").Behind })
 		src = w.source()
 		st := w.stream("categories")
-		if note := src.Note(&st); !strings.Contains(note, "429") || !strings.Contains(note, src.Budget.PausedUntil.UTC().Format("15:04:05")) {
+		if note := strings.Join(src.StreamNotes(time.Now(), &st), "; "); !strings.Contains(note, "429") || !strings.Contains(note, src.Budget.PausedUntil.UTC().Format("15:04:05")) {
 			t.Errorf("note %q", note)
 		}
 		if n := strings.Count(log.String(), "asks for a long pause"); n != 2 {

@@ -430,7 +430,7 @@ func TestMenusWhileOrderingIsOff(t *testing.T) {
 		if st.Behind || st.LastError != "" {
 			t.Errorf("behind %t, last error %q", st.Behind, st.LastError)
 		}
-		if s.State != status.StateRunning || s.Light(&st) != (status.Light{Label: "ordering off", Tone: status.ToneQuiet}) || !strings.Contains(st.Detail, "online ordering is switched off") {
+		if s.State != status.StateRunning || s.Light(&st).Label != "ordering off" || s.Light(&st).Tone() != status.ToneQuiet || !strings.Contains(st.Detail, "online ordering is switched off") {
 			t.Errorf("%+v, light %+v", st, s.Light(&st))
 		}
 		if h := s.Health(); h.Kind != status.HealthUnproven { // as before: the fake has no totals

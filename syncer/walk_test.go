@@ -227,8 +227,8 @@ func TestASilentServiceIsSeenAfterOneMissedTurn(t *testing.T) {
 			t.Errorf("behind %s after the last walk: %q", after, st.LastError)
 		}
 		src := w.source()
-		if c := src.Health(); c.Kind != status.HealthBehind || src.Note(&st) == "" {
-			t.Errorf("%+v, note %q", c, src.Note(&st))
+		if c := src.Health(); c.Kind != status.HealthBehind || len(src.StreamNotes(time.Now(), &st)) == 0 {
+			t.Errorf("%+v, note %q", c, src.StreamNotes(time.Now(), &st))
 		}
 		f.on(cats, nil)
 		w.until("up to date", 10*time.Minute, func() bool { return !w.stream("categories").Behind })

@@ -113,7 +113,7 @@ func printDemo(p *printer, i demo.Info, config string, once bool) {
 		i.Took.Round(100*time.Millisecond), text.Plural(requests, "request"), text.Count(limited))
 	if len(i.Proof.Sources) > 0 {
 		p.sentence("Each day's sales were compared with the service's own totals, for the whole restaurant, by location and by product:")
-		printReconciled(p, i.Proof, nil)
+		p.reconciled(i.Proof, nil)
 	}
 	if once {
 		return

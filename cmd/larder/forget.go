@@ -52,7 +52,28 @@ meanwhile. The API is not asked.`,
 			if err := r.Check(); err != nil {
 				return exit.UsageError(err)
 			}
-			return runForget(cmd, g, r, wait)
+			a, err := g.load(false, g.err, "")
+			if err != nil {
+				return err
+			}
+			report, err := a.Forget(cmd.Context(), r, wait)
+			if err != nil {
+				return err
+			}
+			p := &printer{out: g.out}
+			if len(report.Orders)+report.Entries == 0 {
+				p.sentence("Nothing is stored of that customer.")
+			} else {
+				p.sentence("Erased the customer of %s, and of %s in quarantine.", text.Plural(len(report.Orders), "order"), text.Plural(report.Entries, "row"))
+			}
+			for _, id := range report.Orders {
+				p.printf("  %s\n", text.Visible(id))
+			}
+			if report.Detached > 0 {
+				p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.",
+					text.Plural(report.Detached, "part"), text.Verb(report.Detached, " lies", " lie"))
+			}
+			return p.err
 		},
 	}
 	cmd.Flags().StringVar(&r.Source, "source", "", "the `source` whose restaurant it is")
@@ -60,29 +81,4 @@ meanwhile. The API is not asked.`,
 	cmd.Flags().StringArrayVar(&r.Orders, "order", nil, "`id` of an order; may be repeated")
 	waitFlag(cmd, &wait)
 	return cmd
-}
-
-func runForget(cmd *cobra.Command, g *globals, r syncer.ForgetRequest, wait time.Duration) error {
-	a, err := g.load(false, g.err, "")
-	if err != nil {
-		return err
-	}
-	report, err := a.Forget(cmd.Context(), r, wait)
-	if err != nil {
-		return err
-	}
-	p := &printer{out: g.out}
-	if len(report.Orders)+report.Entries == 0 {
-		p.sentence("Nothing is stored of that customer.")
-	} else {
-		p.sentence("Erased the customer of %s, and of %s in quarantine.", text.Plural(len(report.Orders), "order"), text.Plural(report.Entries, "row"))
-	}
-	for _, id := range report.Orders {
-		p.printf("  %s\n", text.Visible(id))
-	}
-	if report.Detached > 0 {
-		p.sentence("%s of those tables%s aside in detached/: nothing of it was touched. Look at it, and remove it.",
-			text.Plural(report.Detached, "part"), text.Verb(report.Detached, " lies", " lie"))
-	}
-	return p.err
 }

@@ -36,7 +36,18 @@ func formatFlag(cmd *cobra.Command, asJSON *bool) {
 type printer struct {
 	out  io.Writer
 	json bool
-	err  error // the first of writing
+	once map[string]bool // what was printed and is not repeated
+	err  error           // the first of writing
+}
+
+// first reports whether a text was not printed before.
+func (p *printer) first(text string) bool {
+	before := p.once[text]
+	if p.once == nil {
+		p.once = map[string]bool{}
+	}
+	p.once[text] = true
+	return !before
 }
 
 func (p *printer) failed(err error) {

@@ -57,7 +57,22 @@ sales:read with 3.`,
 			if err := r.Check(); err != nil {
 				return exit.UsageError(err)
 			}
-			return runReconcile(cmd, g, r, wait, asJSON)
+			a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
+			if err != nil {
+				return err
+			}
+			p := &printer{out: show.above(g.out), json: asJSON}
+			report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
+				p.verdicts(so)
+				show.underWay(comparisonsOf(so))
+			})
+			p.verdicts(report)
+			show.end()
+			p.out = g.out
+			if len(report.Sources) > 0 {
+				p.reconciled(report, err)
+			}
+			return errors.Join(p.err, err)
 		},
 	}
 	sourcesFlag(cmd, &r.Sources)
@@ -69,34 +84,9 @@ sales:read with 3.`,
 	return cmd
 }
 
-func runReconcile(cmd *cobra.Command, g *globals, r syncer.ReconcileRequest, wait time.Duration, asJSON bool) error {
-	a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
-	if err != nil {
-		return err
-	}
-	p := &printer{out: show.above(g.out), json: asJSON}
-	verdicts := verdictPrinter{p, map[string]bool{}}
-	report, err := a.Reconcile(cmd.Context(), r, wait, func(so syncer.ReconcileReport) {
-		verdicts.print(so)
-		show.underWay(comparisonsOf(so))
-	})
-	verdicts.print(report)
-	show.end()
-	p.out = g.out
-	if len(report.Sources) > 0 {
-		printReconciled(p, report, err)
-	}
-	return errors.Join(p.err, err)
-}
-
-// verdictPrinter prints each verdict that is not proven as soon as it is stored, and again when
-// another comparison has found something else.
-type verdictPrinter struct {
-	*printer
-	printed map[string]bool
-}
-
-func (p verdictPrinter) print(r syncer.ReconcileReport) {
+// verdicts prints each verdict that is not proven as soon as it is stored, and again when another
+// comparison has found something else: both sides of its figures, and why it is not proven.
+func (p *printer) verdicts(r syncer.ReconcileReport) {
 	for i := range r.Sources {
 		for _, v := range r.Sources[i].Open {
 			verdict := strings.Join([]string{r.Sources[i].Source, v.Day, v.Subject}, " ")
@@ -104,12 +94,20 @@ func (p verdictPrinter) print(r syncer.ReconcileReport) {
 				verdict += " at " + v.Location
 			}
 			verdict += ": " + v.Verdict
-			details := whatDiffers(v)
-			key := strings.Join(append(details, verdict), "\n")
-			if p.printed[key] {
+			var figures []string
+			for _, d := range v.Differences {
+				figures = append(figures, d.Figure+": service "+d.Service+", mirror "+d.Mirror)
+			}
+			details := text.Few(figures)
+			if len(v.OrderIDs) > 0 {
+				details = append(details, "of orders "+strings.Join(text.Few(v.OrderIDs), ", "))
+			}
+			if v.Reason != "" {
+				details = append(details, v.Reason)
+			}
+			if !p.first(verdict + "\n" + strings.Join(details, "\n")) {
 				continue
 			}
-			p.printed[key] = true
 			if p.json {
 				p.line(openVerdict{"verdict", r.Sources[i].Source, v})
 				continue
@@ -121,22 +119,6 @@ func (p verdictPrinter) print(r syncer.ReconcileReport) {
 			p.printf("%s", lines) // at once: bars are drawn anew for each write
 		}
 	}
-}
-
-// whatDiffers is what is printed of a verdict: both sides of its figures, and why it is not proven.
-func whatDiffers(v sinks.Verdict) []string {
-	figures := make([]string, len(v.Differences))
-	for i, d := range v.Differences {
-		figures[i] = d.Figure + ": service " + d.Service + ", mirror " + d.Mirror
-	}
-	lines := text.Few(figures)
-	if len(v.OrderIDs) > 0 {
-		lines = append(lines, "of orders "+strings.Join(text.Few(v.OrderIDs), ", "))
-	}
-	if v.Reason != "" {
-		lines = append(lines, v.Reason)
-	}
-	return lines
 }
 
 // comparisonsOf are the sources that are being compared, as walks to show.
@@ -203,26 +185,20 @@ type reconciledSource struct {
 	Failure *status.Failure `json:"failure,omitempty"`
 }
 
-func summarizeReconciled(r syncer.ReconcileReport, err error) reconcileSummary {
+// reconciled prints what all came to.
+func (p *printer) reconciled(r syncer.ReconcileReport, err error) {
 	sum := reconcileSummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Interrupted: errors.Is(err, context.Canceled)}
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		line := reconciledSource{
 			Source: s.Source, From: s.From, To: s.To, Questions: s.Steps, Asked: s.Asked, Days: s.Days, Locations: s.Locations,
-			VerdictCounts: s.VerdictCounts,
+			VerdictCounts: s.VerdictCounts, Omitted: s.All() - s.Proven - uint64(len(s.Open)),
 		}
-		line.Omitted = s.All() - s.Proven - uint64(len(s.Open))
 		if s.Err != nil {
 			line.Error, line.Failure = s.Err.Text, s.Err
 		}
 		sum.Sources = append(sum.Sources, line)
 	}
-	return sum
-}
-
-// printReconciled prints what all came to.
-func printReconciled(p *printer, r syncer.ReconcileReport, err error) {
-	sum := summarizeReconciled(r, err)
 	if p.json {
 		p.line(sum)
 		return

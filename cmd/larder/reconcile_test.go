@@ -52,10 +52,9 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}, {Source: "bar", Err: status.FailureOf(errors.New("key refused"))}}}
 	var out strings.Builder
 	p := &printer{out: &out, json: true}
-	verdicts := verdictPrinter{p, map[string]bool{}}
-	verdicts.print(report)
-	verdicts.print(report) // each is printed once
-	printReconciled(p, report, nil)
+	p.verdicts(report)
+	p.verdicts(report) // each is printed once
+	p.reconciled(report, nil)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	want := []string{
 		`{"kind":"verdict","source":"bistro","location":"","day":"2026-03-28","subject":"daily","verdict":"drift",` +
@@ -71,21 +70,26 @@ func TestOpenVerdictsAreLinesOfJSON(t *testing.T) {
 	}
 	out.Reset()
 	writes := writeCounter{Writer: &out}
-	verdicts = verdictPrinter{&printer{out: &writes}, map[string]bool{}}
-	verdicts.print(report)
+	p = &printer{out: &writes}
+	p.verdicts(report)
+	report.Sources[0].Open[0].Reason = "not healed"
 	report.Sources[0].Open[1].Reason = "no answer again"
-	verdicts.print(report) // what is the same is not repeated
+	p.verdicts(report) // what is the same is not repeated
 	if want := `bistro 2026-03-28 daily: drift
   net_sales: service 99999999999999999.10, mirror 0.30
   of orders o1
 bistro 2026-03-29 daily at l1: unproven
   no answer
+bistro 2026-03-28 daily: drift
+  net_sales: service 99999999999999999.10, mirror 0.30
+  of orders o1
+  not healed
 bistro 2026-03-29 daily at l1: unproven
   no answer again
-`; out.String() != want || writes.n != 3 {
+`; out.String() != want || writes.n != 4 {
 		t.Errorf("while it runs, in %d writes:\n%s", writes.n, out.String())
 	}
-	printReconciled(&printer{out: &out}, report, nil)
+	(&printer{out: &out}).reconciled(report, nil)
 	for _, want := range []string{
 		"bistro: 20,000 more verdicts are not shown; ",
 		"bistro from 2026-03-01 to 2026-03-29: 29 days of 4 locations: 1 proven, 26 healed, 1 drift, 1 unproven\n",

@@ -29,9 +29,19 @@ in \u001b; a pipe or file gets the answer as it is.`,
   larder sql - < report.sql`,
 		Args: oneQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query, err := queryText(args[0], g.in)
-			if err != nil {
-				return err
+			query := args[0]
+			if query == "-" {
+				b, err := io.ReadAll(g.in)
+				if err != nil {
+					return fmt.Errorf("read query: %w", err)
+				}
+				query = string(b)
+			}
+			if strings.TrimSpace(query) == "" {
+				return exit.UsageError(errors.New("the query is empty"))
+			}
+			if m := namesFormat.FindStringSubmatch(query); m != nil && !strings.EqualFold(m[1], "asc") && !strings.EqualFold(m[1], "desc") {
+				return exit.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
 			}
 			a, err := g.load(true, g.err, "warn")
 			if err != nil {
@@ -58,20 +68,3 @@ func oneQuery(_ *cobra.Command, args []string) error {
 // namesFormat is a query that ends in a format, which the driver does not take: what it
 // asks for would be another. A sort by a column of that name is none.
 var namesFormat = regexp.MustCompile(`(?is)\sFORMAT\s+([A-Za-z][A-Za-z0-9]*)[\s;]*$`)
-
-func queryText(arg string, in io.Reader) (string, error) {
-	if arg == "-" {
-		b, err := io.ReadAll(in)
-		if err != nil {
-			return "", fmt.Errorf("read query: %w", err)
-		}
-		arg = string(b)
-	}
-	if strings.TrimSpace(arg) == "" {
-		return "", exit.UsageError(errors.New("the query is empty"))
-	}
-	if m := namesFormat.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[1], "asc") && !strings.EqualFold(m[1], "desc") {
-		return "", exit.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
-	}
-	return arg, nil
-}

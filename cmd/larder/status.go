@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/exit"
-	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -97,11 +96,18 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 		src := &s.Sources[i]
 		b.WriteString("\n")
 		line("", src.Name+": "+src.Health().Label)
-		if notes := headNotes(s.Now, src); len(notes) > 0 {
-			line("  ", strings.Join(notes, "; "))
+		var head []string
+		if src.BusinessName != "" {
+			head = append(head, src.BusinessName)
 		}
-		for _, concern := range concernsOf(s.Now, src) {
-			line("  ", concern)
+		if src.Budget.KeyLimit > 0 {
+			head = append(head, fmt.Sprintf("%d of %s in the last minute", src.Budget.KeyUsed, text.Plural(src.Budget.KeyLimit, "request")))
+		}
+		if head = append(head, src.Notes(s.Now)...); len(head) > 0 {
+			line("  ", strings.Join(head, "; "))
+		}
+		for _, c := range src.Matters(s.Now) {
+			line("  ", strings.TrimSpace(c.Text+" "+c.Advice))
 		}
 		if len(src.Streams) == 0 {
 			continue
@@ -119,7 +125,6 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 	t.add("stream", "state", "last walk", "next walk", "newest change (UTC)", "rows", "note")
 	for j := range src.Streams {
 		st := &src.Streams[j]
-		light := src.Light(st)
 		lag, watermark, rows := "never walked", "-", "-"
 		if st.Lag >= 0 {
 			lag = text.Ago(now, now.Add(-st.Lag.Duration()))
@@ -130,73 +135,14 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 		if st.Rows != nil {
 			rows = fmt.Sprint(*st.Rows)
 		}
-		t.add(st.Name, light.Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows, note(now, src, st, light))
+		notes := src.StreamNotes(now, st)
+		if st.Progress != nil && st.State != status.StateStarting {
+			notes = append([]string{st.Progress.Text()}, notes...)
+		}
+		t.add(st.Name, src.Light(st).Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows, strings.Join(notes, "; "))
 	}
 	return t
 }
 
 // marks are how the lines of a tone begin; those of another begin with "…".
 var marks = map[status.Tone]string{status.ToneTrouble: "!", status.ToneGood: "✓"}
-
-// concernsOf is what a person should know of a source, and where to look.
-func concernsOf(now time.Time, src *status.SourceStatus) (texts []string) {
-	for i, c := range src.Concerns() {
-		if c.Kind == status.HealthGood || c.Kind == status.HealthBackfill || c.Kind == status.HealthStopped && src.Detail == "" {
-			continue
-		}
-		concern := c.Text
-		if c.Advice != "" {
-			concern += " " + c.Advice
-		}
-		if probe := src.Probe(now); i == 0 && probe != "" {
-			concern += " " + probe
-		}
-		texts = append(texts, concern)
-	}
-	return texts
-}
-
-func headNotes(now time.Time, s *status.SourceStatus) []string {
-	var parts []string
-	if s.BusinessName != "" {
-		parts = append(parts, s.BusinessName)
-	}
-	if s.Proof != nil {
-		parts = append(parts, s.Proof.Text())
-	}
-	if s.Budget.KeyLimit > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s in the last minute", s.Budget.KeyUsed, text.Plural(s.Budget.KeyLimit, "request")))
-	}
-	for _, note := range s.Budget.Notes() {
-		if !strings.Contains(s.Health().Text, note) { // which is below
-			parts = append(parts, note)
-		}
-	}
-	if !s.LastPing.IsZero() {
-		parts = append(parts, "last ping "+text.Ago(now, s.LastPing))
-	}
-	if s.PersonalData == string(personal.Keep) {
-		parts = append(parts, "all personal data is kept")
-	}
-	return parts
-}
-
-func note(now time.Time, src *status.SourceStatus, st *status.StreamStatus, light status.Light) string {
-	var parts []string
-	if st.Progress != nil && st.State != status.StateStarting {
-		parts = append(parts, st.Progress.Text())
-	}
-	if q := st.InQuarantine(); q != "" && q != light.Label {
-		parts = append(parts, q)
-	}
-	if detail := src.Note(st); detail != "" {
-		parts = append(parts, detail)
-	} else if last := src.LastError(st); last != "" {
-		when := "last error"
-		if !st.LastErrorAt.IsZero() { // a walk may have gone well since
-			when += " " + text.Ago(now, st.LastErrorAt)
-		}
-		parts = append(parts, when+": "+last)
-	}
-	return strings.Join(parts, "; ")
-}

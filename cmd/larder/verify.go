@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,12 +51,12 @@ and what could not be compared, as rows in quarantine, end with exit code 1.`,
 			if err != nil {
 				return err
 			}
-			p := &findingPrinter{printer: printer{out: show.above(g.out), json: asJSON}}
-			report, err := a.Verify(cmd.Context(), sel, wait, p.print, func(v verify.Progress) { show.update(v.Status) })
+			p := &printer{out: show.above(g.out), json: asJSON}
+			report, err := a.Verify(cmd.Context(), sel, wait, p.finding, func(v verify.Progress) { show.update(v.Status) })
 			show.end()
 			p.out = g.out
 			if len(report.Sources) > 0 {
-				p.summary(report, err)
+				p.verified(report, err)
 			}
 			return errors.Join(p.err, err)
 		},
@@ -69,13 +68,8 @@ and what could not be compared, as rows in quarantine, end with exit code 1.`,
 	return cmd
 }
 
-// findingPrinter prints findings as they come, and the report at the end.
-type findingPrinter struct {
-	printer
-	hints []string // those printed
-}
-
-func (p *findingPrinter) print(f verify.Finding) {
+// finding prints one as soon as it is there.
+func (p *printer) finding(f verify.Finding) {
 	if p.json {
 		p.line(f)
 		return
@@ -93,8 +87,7 @@ func (p *findingPrinter) print(f verify.Finding) {
 	}
 	line := fmt.Sprintf("%s: %s %s %s %s: %s", f.Kind, f.Source, f.Stream, id, field, values)
 	p.printf("%s\n", text.Visible(strings.TrimSuffix(line, ": ")))
-	if f.Hint != "" && !slices.Contains(p.hints, f.Hint) {
-		p.hints = append(p.hints, f.Hint)
+	if f.Hint != "" && p.first(f.Hint) {
 		p.sentence("→ %s", f.Hint)
 	}
 }
@@ -130,7 +123,8 @@ type verifyStream struct {
 	Error string `json:"error,omitempty"`
 }
 
-func summarize(r verify.Report, err error) verifySummary {
+// verified prints what all came to.
+func (p *printer) verified(r verify.Report, err error) {
 	s := verifySummary{Kind: "summary", StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Differences: r.Differences(), Interrupted: errors.Is(err, context.Canceled)}
 	for _, source := range r.Sources {
 		streams := source.Streams
@@ -148,11 +142,6 @@ func summarize(r verify.Report, err error) verifySummary {
 			s.Streams = append(s.Streams, line)
 		}
 	}
-	return s
-}
-
-func (p *findingPrinter) summary(r verify.Report, err error) {
-	s := summarize(r, err)
 	if p.json {
 		p.line(s)
 		return

@@ -13,8 +13,8 @@ func TestAnIDCannotPassForTheRestOfItsLine(t *testing.T) {
 		"p1": "p1", "": `""`, "p1 (row): API absent": `"p1 (row): API absent"`, `""`: `"\"\""`, "p 1\x1b[2J": `"p 1\x1b[2J"`,
 	} {
 		var out strings.Builder
-		p := &findingPrinter{printer: printer{out: &out}}
-		p.print(verify.Finding{Kind: verify.FoundDifference, Source: "bistro", Stream: "products", ID: id, Field: "name", API: json.RawMessage(`"a"`), Mirror: json.RawMessage(`"b"`)})
+		p := &printer{out: &out}
+		p.finding(verify.Finding{Kind: verify.FoundDifference, Source: "bistro", Stream: "products", ID: id, Field: "name", API: json.RawMessage(`"a"`), Mirror: json.RawMessage(`"b"`)})
 		if want := "difference: bistro products " + want + ` name: API "a", mirror "b"` + "\n"; out.String() != want {
 			t.Errorf("got %s want %s", out.String(), want)
 		}

@@ -50,10 +50,9 @@ func New(cfg *config.Config, log *slog.Logger, version string) *App {
 func (a *App) reader() credentials.Reader { return credentials.Reader{Config: a.Config, Log: a.Log} }
 
 // sources reads the sources, but not anew the keys that are where they were before.
-func (a *App) sources(before map[string]credentials.Keys) ([]syncer.Source, error) {
-	set, err := a.reader().Read(before)
-	a.keys = set.Keys
-	return set.Sources, err
+func (a *App) sources(before map[string]credentials.Keys) (sources []syncer.Source, err error) {
+	sources, a.keys, err = a.reader().Read(before)
+	return sources, err
 }
 
 // checkSelection refuses names that the configuration does not know.

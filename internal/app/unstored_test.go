@@ -23,10 +23,10 @@ func saysNothingIsStored(t *testing.T, d *Daemon) {
 	said := 0
 	for i := range src.Streams {
 		st := &src.Streams[i]
-		if l := src.Light(st); l.Tone == status.ToneGood || l.Tone == status.ToneBusy || st.State == status.StateRunning {
+		if l := src.Light(st); l.Tone() == status.ToneGood || l.Tone() == status.ToneBusy || st.State == status.StateRunning {
 			t.Errorf("%s is %q, %s", st.Name, l.Label, st.State)
 		}
-		if note := src.Note(st) + src.LastError(st); strings.Contains(note, "warehouse") || strings.Contains(note, "stored") {
+		if note := strings.Join(src.StreamNotes(s.Now, st), "; "); strings.Contains(note, "warehouse") || strings.Contains(note, "stored") {
 			said++
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,14 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 		report(f)
 		code = max(code, f.Code)
 	}
-	c.checkConfiguration(each)
+	configured := c.Warehouse.Config
+	each(good("configuration: %s, %s", cmp.Or(configured.File, "environment and flags"), text.Plural(len(configured.Sources), "source")))
+	for _, w := range configured.Warnings {
+		each(warn("", "configuration: %s", w))
+	}
+	for _, e := range configured.Exposed() {
+		each(warn(e.Mend, "configuration, but unwise: %s", e))
+	}
 	for _, f := range c.CheckSources(ctx) {
 		each(f)
 	}
@@ -81,7 +89,7 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	} else if err := c.checkWarehouse(ctx, each); err != nil {
 		each(bad(exit.Code(err), "", "%v", err))
 	}
-	if _, err := c.Warehouse.Config.Web.ReadPassword(); err != nil {
+	if _, err := configured.Web.ReadPassword(); err != nil {
 		each(bad(exit.Usage, "", "web.password_file: %v", err))
 	}
 	if replaced == nil { // else the process that has lost it listens, and is to be stopped for that
@@ -94,20 +102,6 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 		return &exit.Error{Err: errors.New("a check failed"), Code: code, Printed: true}
 	}
 	return nil
-}
-
-func (c Checker) checkConfiguration(report func(Finding)) {
-	file := c.Warehouse.Config.File
-	if file == "" {
-		file = "environment and flags"
-	}
-	report(good("configuration: %s, %s", file, text.Plural(len(c.Warehouse.Config.Sources), "source")))
-	for _, w := range c.Warehouse.Config.Warnings {
-		report(warn("", "configuration: %s", w))
-	}
-	for _, e := range c.Warehouse.Config.Exposed() {
-		report(warn(e.Mend, "configuration, but unwise: %s", e))
-	}
 }
 
 // checksAtOnce bounds the keys that are asked about at the same time.
@@ -218,10 +212,8 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	on, off := credentials.ByScope(streams)
 	err := credentials.CheckScopes(s, streams)
 	switch {
-	case err != nil && len(s.Streams) > 0:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
 	case err != nil:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "%v", err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take streams that are configured out of the configuration.", "%v", err))
 	case len(off) > 0:
 		all = append(all, good("streams on: %s; off for lack of scope: %s", strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:
@@ -236,20 +228,10 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	return all
 }
 
-// checkBackup warns of a backup that was killed: what is left of it takes space.
-func (c Checker) checkBackup(report func(Finding)) {
-	dir := filepath.Join(c.Warehouse.Config.Warehouse.DSN.Dir(), engine.BackupFolder)
-	switch left, err := backup.Left(dir); {
-	case err != nil:
-		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
-	case left:
-		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
-	}
-}
-
 // checkWarehouse tries the warehouse, with its engine where it is embedded.
 func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error {
-	if !c.Warehouse.Config.Warehouse.DSN.Embedded() {
+	dsn := c.Warehouse.Config.Warehouse.DSN
+	if !dsn.Embedded() {
 		return c.CheckTables(ctx, report)
 	}
 	library, err := engine.FindLibrary()
@@ -262,11 +244,17 @@ func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error
 		return exit.UsageError(err)
 	}
 	report(good("memory: the engine may use %s", plan))
-	if _, err := os.Stat(c.Warehouse.Config.Warehouse.DSN.Dir()); errors.Is(err, os.ErrNotExist) {
-		report(c.checkParent())
+	if _, err := os.Stat(dsn.Dir()); errors.Is(err, os.ErrNotExist) {
+		report(checkParent(dsn.Dir()))
 		return nil
 	}
-	c.checkBackup(report)
+	dir := filepath.Join(dsn.Dir(), engine.BackupFolder)
+	switch left, err := backup.Left(dir); {
+	case err != nil:
+		report(warn("If another user has made it, remove it.", "warehouse: no backup can be written: %v", err))
+	case left: // of one that was killed
+		report(warn("The next larder backup removes it.", "warehouse: a backup did not finish, and has left %s in %s", config.Size(backup.Size(dir)), dir))
+	}
 	return c.CheckTables(ctx, report)
 }
 
@@ -307,8 +295,7 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err err
 }
 
 // checkParent finds out whether a data folder that is not there could be made.
-func (c Checker) checkParent() Finding {
-	dir := c.Warehouse.Config.Warehouse.DSN.Dir()
+func checkParent(dir string) Finding {
 	above := filepath.Dir(dir)
 	for _, err := os.Stat(above); err != nil && above != filepath.Dir(above); _, err = os.Stat(above) {
 		above = filepath.Dir(above)

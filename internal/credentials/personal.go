@@ -13,11 +13,7 @@ import (
 
 // Policy is what is kept of the people who order online through a source.
 func (r Reader) Policy(s *config.Source) (personal.Policy, error) {
-	mode := personal.Mode(s.PersonalData)
-	if mode == "" {
-		mode = personal.Drop
-	}
-	if mode != personal.Pseudonymise {
+	if mode := personal.Mode(s.PersonalData); mode != personal.Pseudonymise {
 		return personal.New(mode, nil)
 	}
 	policy, found, err := r.Pseudonyms()
@@ -69,20 +65,19 @@ func makeKey(path string) error {
 	if err == nil {
 		err = os.Link(f.Name(), path)
 	}
-	return errors.Join(err, os.Remove(f.Name()), syncFolder(dir))
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // Pseudonym returns the pseudonym of a phone; empty where pseudonyms were never made.
 func (r Reader) Pseudonym(phone string) (string, error) {
-	if phone == "" || r.Config.Warehouse.PersonalKeyFile() == "" {
+	if phone == "" {
 		return "", nil
 	}
 	policy, found, err := r.Pseudonyms()

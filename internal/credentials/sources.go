@@ -14,12 +14,6 @@ type Reader struct {
 	Log    *slog.Logger
 }
 
-// Set is the sources of a configuration.
-type Set struct {
-	Sources []syncer.Source
-	Keys    map[string]Keys // by source
-}
-
 // Keys are the keys of a source and the secrets of its webhooks, and the source as it was
 // configured and is served.
 type Keys struct {
@@ -56,8 +50,8 @@ func (k Keys) Problems() (found []string) {
 
 // Read reads the keys of all sources, but not anew those that are where they were before. Its
 // errors name every key that cannot be read: they are the configuration's.
-func (r Reader) Read(before map[string]Keys) (Set, error) {
-	set := Set{Keys: map[string]Keys{}}
+func (r Reader) Read(before map[string]Keys) (sources []syncer.Source, all map[string]Keys, err error) {
+	all = map[string]Keys{}
 	wrong := &config.Error{}
 	for i := range r.Config.Sources {
 		s := &r.Config.Sources[i]
@@ -69,13 +63,13 @@ func (r Reader) Read(before map[string]Keys) (Set, error) {
 			wrong.Problems = append(wrong.Problems, r.Config.NoKey(s, err))
 			continue
 		}
-		set.Sources = append(set.Sources, keys.source)
-		set.Keys[s.Name] = keys
+		sources = append(sources, keys.source)
+		all[s.Name] = keys
 	}
 	if len(wrong.Problems) > 0 {
-		return Set{}, wrong
+		return nil, nil, wrong
 	}
-	return set, nil
+	return sources, all, nil
 }
 
 func (r Reader) source(s *config.Source, before map[string]Keys) (k Keys, err error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
 	"strings"
 	"time"
 )
@@ -59,26 +58,10 @@ func forPeople(_ []string, a slog.Attr) slog.Attr {
 	case []string:
 		return slog.String(a.Key, strings.Join(v, ", "))
 	default:
-		if !composed(reflect.TypeOf(v)) {
-			return a
-		}
 		text, err := json.Marshal(v)
-		if err != nil {
+		if err != nil || text[0] != '{' && text[0] != '[' {
 			return a
 		}
 		return slog.String(a.Key, string(text))
-	}
-}
-
-// composed reports whether a value has parts.
-func composed(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
-		return true
-	default:
-		return false
 	}
 }

@@ -72,7 +72,9 @@ func (h *handler) refuseForeign(next http.Handler) http.Handler {
 		err := inbound.CheckName(r.Host, h.Listen, h.passwords != nil)
 		if err == nil {
 			if err = inbound.Foreign(r); err != nil && inbound.Navigates(r) {
-				h.offerLink(w)
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				w.WriteHeader(http.StatusForbidden)
+				h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
 				return
 			}
 		}
@@ -82,12 +84,6 @@ func (h *handler) refuseForeign(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (h *handler) offerLink(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusForbidden)
-	h.write(w, []byte(`<!doctype html><html lang="en"><title>Larder</title><p>Another site led here. <a href="/">Open Larder’s page</a>.`))
 }
 
 // guard asks for the password when there is one.
@@ -117,12 +113,13 @@ func (h *handler) allowed(r *http.Request) (bool, error) {
 }
 
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
-	name := "page.html"
-	if r.URL.Query().Get("part") == "live" {
+	q, name := r.URL.Query(), "page.html"
+	if q.Get("part") == "live" {
 		name = "live"
 	}
+	a := asked{Query: q.Get("q"), Show: status.Tone(q.Get("show")), Source: q.Get("source"), All: q.Get("all") == "1"}
 	var b bytes.Buffer
-	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), askedFor(r))); err != nil {
+	if err := pageTemplate.ExecuteTemplate(&b, name, newView(h.Status(), h.About(), a)); err != nil {
 		h.Logger.Error("render status page", "error", err)
 		http.Error(w, "the page could not be rendered; the log says why", http.StatusInternalServerError)
 		return

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,18 +21,14 @@ const (
 
 // asked is what the address asks for.
 type asked struct {
-	query  string      // part of a name
-	tone   status.Tone // only sources of this tone
-	source string      // only this one, whole
-	all    bool
-}
-
-func askedFor(r *http.Request) asked {
-	q := r.URL.Query()
-	return asked{query: q.Get("q"), tone: status.Tone(q.Get("show")), source: q.Get("source"), all: q.Get("all") == "1"}
+	Query  string      // part of a name
+	Show   status.Tone // only sources of this tone
+	Source string      // only this one, whole
+	All    bool
 }
 
 type view struct {
+	asked
 	Title    string
 	Headline string
 	Tone     status.Tone
@@ -42,10 +37,7 @@ type view struct {
 	Warnings []string
 	Facts    []fact
 	Filters  []filter
-	Query    string
-	Show     status.Tone
 	Search   bool // there are enough sources to search
-	One      bool // one source was asked for
 	Cards    []card
 	Lines    []judged
 	Hidden   int // lines left out
@@ -76,14 +68,20 @@ func at(now, t time.Time) moment {
 func newView(s status.Status, about About, a asked) view {
 	sources := judge(s.Sources)
 	p := view{
-		Problems: s.Problems, Warnings: s.Warnings, About: about, Query: a.query, Show: a.tone,
-		Search: len(sources) > cardsShown, One: a.source != "",
-		Now: at(s.Now, s.Now),
+		asked: a, Problems: s.Problems, Warnings: s.Warnings, About: about,
+		Search: len(sources) > cardsShown, Now: at(s.Now, s.Now),
 	}
 	p.Now.Text = s.Now.UTC().Format("15:04:05 UTC")
-	p.headline(&s)
+	all := s.Concerns()
+	p.Headline, p.Tone = all[0].Text, all[0].Tone()
+	for _, c := range all[1:] {
+		if c.Kind != status.HealthStarting && c.Kind != status.HealthBackfill {
+			p.Also = append(p.Also, c)
+		}
+	}
+	p.Title = map[status.Tone]string{status.ToneTrouble: "! ", status.ToneBusy: "… "}[p.Tone] + "Larder"
 	p.summarise(&s, sources)
-	p.fill(s.Now, sources, a)
+	p.fill(s.Now, sources)
 	return p
 }
 
@@ -107,23 +105,23 @@ func judge(sources []status.SourceStatus) []judged {
 }
 
 // fill chooses which sources are cards and which are lines.
-func (p *view) fill(now time.Time, sources []judged, a asked) {
+func (p *view) fill(now time.Time, sources []judged) {
 	few := len(sources) <= cardsShown
 	for _, src := range sources {
-		if !a.matches(src) {
+		if !p.matches(src) {
 			continue
 		}
-		whole := few || a.source != "" || src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
+		whole := few || p.Source != "" || src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
 		case whole:
-			p.Cards = append(p.Cards, newCard(now, src.SourceStatus))
-		case len(p.Lines) < linesShown || a.all:
+			p.Cards = append(p.Cards, newCard(now, src))
+		case len(p.Lines) < linesShown || p.All:
 			p.Lines = append(p.Lines, src)
 		default:
 			p.Hidden++
 		}
 	}
-	p.AllURL = address(a.query, a.tone, true)
+	p.AllURL = address(p.Query, p.Show, true)
 	if len(p.Cards)+len(p.Lines) == 0 {
 		p.Empty = "No source matches."
 		if len(sources) == 0 {
@@ -133,13 +131,13 @@ func (p *view) fill(now time.Time, sources []judged, a asked) {
 }
 
 func (a asked) matches(s judged) bool {
-	if a.source != "" {
-		return s.Name == a.source
+	if a.Source != "" {
+		return s.Name == a.Source
 	}
-	if a.tone != "" && s.Worst.Tone() != a.tone {
+	if a.Show != "" && s.Worst.Tone() != a.Show {
 		return false
 	}
-	q := strings.ToLower(strings.TrimSpace(a.query))
+	q := strings.ToLower(strings.TrimSpace(a.Query))
 	return q == "" || strings.Contains(strings.ToLower(s.Name), q) || strings.Contains(strings.ToLower(s.BusinessName), q)
 }
 

@@ -40,7 +40,7 @@ func TestAPauseAndASharedKeyAreShown(t *testing.T) {
 	s := healthy("a", "A")
 	s.Budget.PausedUntil, s.Budget.Shared = noon.Add(40*time.Minute), "key"
 	want := "the service answers 429 and asks to wait until " + noon.Add(40*time.Minute).UTC().Format("15:04:05") + " UTC; someone else seems to use the key, and leaves few requests"
-	if got := newCard(noon, &s).LimitNotes; got != want {
+	if got := newCard(noon, judge([]status.SourceStatus{s})[0]).Notes; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -55,14 +55,14 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("order = %s", got)
 	}
 	bistro := p.Cards[1]
-	if bistro.State.Label != "3 rows in quarantine" || bistro.State.Tone() != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "Larder is behind with products." {
-		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.State, bistro.Matters)
+	if bistro.Worst.Label != "3 rows in quarantine" || bistro.Worst.Tone() != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "Larder is behind with products." {
+		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.Worst, bistro.Matters)
 	}
 	corner := p.Cards[0]
-	if corner.Probe != "For 20 min, asked again in 3 min." {
-		t.Errorf("corner = %q", corner.Probe)
+	if got := corner.Matters[0].Advice; !strings.HasSuffix(got, " For 20 min, asked again in 3 min.") {
+		t.Errorf("corner = %q", got)
 	}
-	orders := p.Cards[2].Streams[6]
+	orders := p.Cards[2].Rows[6]
 	if orders.Progress == nil || orders.Progress.Text() != "214,800 of 500,800 rows, 12 min left, 1,430 requests" {
 		t.Errorf("forecast = %+v", orders.Progress)
 	}
@@ -70,12 +70,12 @@ func TestTroubleComesFirst(t *testing.T) {
 
 func TestARefusedKeyIsOneSentence(t *testing.T) {
 	s := refused()
-	c := newCard(noon, &s)
+	c := newCard(noon, judge([]status.SourceStatus{s})[0])
 	if len(c.Matters) != 1 || !strings.Contains(c.Matters[0].Advice, "key_file") {
 		t.Errorf("%+v", c.Matters)
 	}
-	for _, stream := range c.Streams {
-		if stream.State != (status.Light{Label: "not asked", Tone: status.ToneQuiet}) || stream.Detail+stream.Error != "" {
+	for _, stream := range c.Rows {
+		if stream.Light.Label != "not asked" || stream.Light.Tone() != status.ToneQuiet || len(stream.Notes) > 0 {
 			t.Errorf("%+v", stream)
 		}
 	}
@@ -85,9 +85,9 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 	s := status.Status{Now: noon, Sources: []status.SourceStatus{drifting()}}
 	p := newView(s, About{}, asked{})
 	c := p.Cards[0]
-	if p.Tone != status.ToneTrouble || c.State.Label != "90 days differ" || c.State.Tone() != status.ToneTrouble || p.Title != "! Larder" ||
-		c.Streams[6].State.Tone != status.ToneTrouble || c.Streams[4].State != (status.Light{Label: "12 in quarantine", Tone: status.ToneTrouble}) {
-		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.State, c.Streams)
+	if p.Tone != status.ToneTrouble || c.Worst.Label != "90 days differ" || c.Worst.Tone() != status.ToneTrouble || p.Title != "! Larder" ||
+		c.Rows[6].Light.Tone() != status.ToneTrouble || c.Rows[4].Light.Label != "12 in quarantine" || c.Rows[4].Light.Tone() != status.ToneTrouble {
+		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.Worst, c.Rows)
 	}
 	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
 		t.Errorf("%+v, %+v", p.Also, c.Matters)
@@ -102,8 +102,8 @@ func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	a, b := healthy("a", "A"), healthy("b", "A")
 	b.BusinessID = a.BusinessID // two keys of one restaurant: its rows are there once
 	p := newView(status.Status{Now: noon, CountedAt: noon.Add(-20 * time.Second), Sources: []status.SourceStatus{a, b}}, About{}, asked{})
-	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Streams[6].Rows != "48,211" {
-		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[6])
+	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Rows[6].Held != "48,211" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Rows[6])
 	}
 	// Two keys of one restaurant that read different lists, and one of another: whichever
 	// is shown first, each list counts once.
@@ -126,8 +126,8 @@ func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	}
 	a.Streams = []status.StreamStatus{{Name: "products", State: status.StateRunning, Written: 5}}
 	p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{a}}, About{}, asked{})
-	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Streams[0].Rows != "–" {
-		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Streams[0])
+	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Rows[0].Held != "–" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Rows[0])
 	}
 }
 
@@ -145,12 +145,12 @@ func TestThousandSources(t *testing.T) {
 		a            asked
 		cards, lines int
 	}{
-		{"all", asked{all: true}, cardsShown, 1000 - cardsShown},
-		{"trouble", asked{tone: status.ToneTrouble}, cardsShown, 11 - cardsShown},
-		{"busy", asked{tone: status.ToneBusy}, 0, 20},
-		{"search", asked{query: "RESTAURANTUL nr. 10", all: true}, 0, 9},
-		{"one", asked{source: "restaurant-0001"}, 1, 0},
-		{"unknown", asked{source: "nobody"}, 0, 0},
+		{"all", asked{All: true}, cardsShown, 1000 - cardsShown},
+		{"trouble", asked{Show: status.ToneTrouble}, cardsShown, 11 - cardsShown},
+		{"busy", asked{Show: status.ToneBusy}, 0, 20},
+		{"search", asked{Query: "RESTAURANTUL nr. 10", All: true}, 0, 9},
+		{"one", asked{Source: "restaurant-0001"}, 1, 0},
+		{"unknown", asked{Source: "nobody"}, 0, 0},
 	}
 	for _, tt := range tests {
 		p := newView(s, About{}, tt.a)
@@ -165,14 +165,14 @@ func TestThousandSources(t *testing.T) {
 
 func TestADeepRunIsShown(t *testing.T) {
 	p := newView(status.Status{Now: noon, Sources: []status.SourceStatus{deep()}}, About{}, asked{})
-	daily, products := p.Cards[0].Streams[7].Progress, p.Cards[0].Streams[8].Progress
+	daily, products := p.Cards[0].Rows[7].Progress, p.Cards[0].Rows[8].Progress
 	if daily.Percent() != 33 || daily.Text() != "deep run: 4 of 12 questions, 16 s left" {
 		t.Errorf("%+v", daily)
 	}
 	if products.Percent() != 100 || products.Text() != "deep run: 2 days differ, asked again in 2 min" {
 		t.Errorf("%+v", products)
 	}
-	if p.Cards[0].State.Tone() != status.ToneGood {
-		t.Errorf("%+v", p.Cards[0].State)
+	if p.Cards[0].Worst.Tone() != status.ToneGood {
+		t.Errorf("%+v", p.Cards[0].Worst)
 	}
 }

@@ -10,10 +10,7 @@ import (
 
 // What to do about what is found, and where to look.
 const (
-	adviceDrift      = "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too."
 	AdviceQuarantine = "What could not be understood is kept whole. Look at it with: larder sql \"SELECT stream, row_id, field, reason FROM quarantine\". An entry closes by itself when the row can be understood."
-	adviceBehind     = "The note of the stream says why. Larder keeps trying."
-	adviceUnproven   = "Days were not compared with the service's totals, or could not be. The daemon compares them at the turns of schedule.reconcile; larder reconcile does it now, and says why it cannot be. So does the view reconciliation."
 	adviceProblem    = "The problems of the status say why, and what to do."
 	goesOn           = "Larder goes on by itself."
 )
@@ -48,13 +45,13 @@ var stateTexts = map[string]stateText{
 
 // streamConcerns are the concerns that streams cause; %s is their names, in a label their number when
 // there are several. A source that is not served has the first two alone.
-var streamConcerns = []struct{ kind, label, text, advice string }{
-	{HealthDamage, "rows missing", "Part of the warehouse is damaged: rows are missing of %s.", adviceProblem},
-	{HealthHeld, "sweep held", "A sweep of %s is held: a full resync did not see many of its live rows.", ""},
-	{HealthRefused, "no access to %s", "The key may not read %s.", stateTexts[StateForbidden].advice()},
-	{HealthBehind, "%s behind", "Larder is behind with %s.", adviceBehind},
-	{HealthBackfill, "backfill", "Backfill under way.", ""},
-	{HealthStarting, "starting", "Waiting for the first answers of %s.", ""},
+var streamConcerns = []Concern{
+	{Kind: HealthDamage, Label: "rows missing", Text: "Part of the warehouse is damaged: rows are missing of %s.", Advice: adviceProblem},
+	{Kind: HealthHeld, Label: "sweep held", Text: "A sweep of %s is held: a full resync did not see many of its live rows."},
+	{Kind: HealthRefused, Label: "no access to %s", Text: "The key may not read %s.", Advice: stateTexts[StateForbidden].advice()},
+	{Kind: HealthBehind, Label: "%s behind", Text: "Larder is behind with %s.", Advice: "The note of the stream says why. Larder keeps trying."},
+	{Kind: HealthBackfill, Label: "backfill", Text: "Backfill under way."},
+	{Kind: HealthStarting, Label: "starting", Text: "Waiting for the first answers of %s."},
 }
 
 // Concerns are what there is to know about how well the source is, the worst first, one of a kind.
@@ -87,7 +84,8 @@ func (s *SourceStatus) Concerns() []Concern {
 		}
 		all = append(all, Concern{Kind: HealthGood, Label: "up to date", Text: "Everything is up to date" + proven + "."})
 	}
-	return worstFirst(all)
+	slices.SortStableFunc(all, Concern.Compare)
+	return all
 }
 
 // own is the concern that the source's state is, in the syncer's words where it has some, and
@@ -117,12 +115,16 @@ func (s *SourceStatus) own() (c Concern, served bool) {
 // ofStreams are the concerns that the source's streams cause.
 func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 	names, details := map[string][]string{}, map[string][]string{} // by kind
+	var left Seconds                                               // of the longest backfill
 	for i := range s.Streams {
 		st := &s.Streams[i]
-		kind := s.meaning(st).kind
+		kind := s.meaning(st).Kind
 		names[kind] = append(names[kind], st.Name)
 		if st.Detail != "" {
 			details[kind] = append(details[kind], text.Sentence(st.Detail))
+		}
+		if p := st.Progress; p != nil && kind == HealthBackfill && !p.Deep() && !p.Resync() {
+			left = max(left, p.ExpectedLeft)
 		}
 		if st.Behind && kind == HealthHeld {
 			names[HealthBehind] = append(names[HealthBehind], st.Name)
@@ -131,23 +133,20 @@ func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 			names[HealthDamage] = append(names[HealthDamage], st.Name)
 		}
 	}
-	for _, entry := range streamConcerns {
-		n := len(names[entry.kind])
-		if n == 0 || !served && entry.kind != HealthDamage && entry.kind != HealthHeld {
+	for _, c := range streamConcerns {
+		if c.Amount = len(names[c.Kind]); c.Amount == 0 || !served && c.Kind != HealthDamage && c.Kind != HealthHeld {
 			continue
 		}
-		which := names[entry.kind][0]
-		if n > 1 {
-			which = text.Plural(n, "stream")
+		which := names[c.Kind][0]
+		if c.Amount > 1 {
+			which = text.Plural(c.Amount, "stream")
 		}
-		c := Concern{
-			Kind: entry.kind, Amount: n, Label: strings.ReplaceAll(entry.label, "%s", which), Advice: entry.advice,
-			Text: strings.ReplaceAll(entry.text, "%s", strings.Join(text.Few(names[entry.kind]), ", ")),
-		}
-		if entry.kind == HealthHeld {
-			c.Advice = strings.Join(details[entry.kind], " ") // how to confirm
-		}
-		if left := s.backfillLeft(); entry.kind == HealthBackfill && left > 0 {
+		c.Label = strings.ReplaceAll(c.Label, "%s", which)
+		c.Text = strings.ReplaceAll(c.Text, "%s", strings.Join(text.Few(names[c.Kind]), ", "))
+		switch {
+		case c.Kind == HealthHeld:
+			c.Advice = strings.Join(details[c.Kind], " ") // how to confirm
+		case c.Kind == HealthBackfill && left > 0:
 			c.Text = "Backfill under way, " + text.Span(left.Duration()) + " left."
 		}
 		all = append(all, c)
@@ -155,28 +154,31 @@ func (s *SourceStatus) ofStreams(served bool) (all []Concern) {
 	return all
 }
 
-// backfillLeft is the forecast of the longest backfill, 0 while there is none.
-func (s *SourceStatus) backfillLeft() (left Seconds) {
-	for i := range s.Streams {
-		if p := s.Streams[i].Progress; p != nil && !p.Deep() && !p.Resync() {
-			left = max(left, p.ExpectedLeft)
-		}
-	}
-	return left
-}
-
-// ofDays are the concerns about the days. Days that are not compared at the moment, since
-// the source is not served, are not late.
+// ofDays are the concerns about the days. Days that are not compared at the moment are not late: the
+// source is not served, the orders or the totals are not mirrored, or a backfill of them is under way.
 func (s *SourceStatus) ofDays(served bool) (all []Concern) {
 	p := s.Proof
 	if p != nil && p.DriftDays > 0 {
 		differ := text.Counted(p.DriftDays, "day", "differs", "differ")
-		all = append(all, Concern{Kind: HealthDrift, Amount: p.DriftDays, Label: differ, Text: differ + " from the service's totals.", Advice: adviceDrift})
+		all = append(all, Concern{
+			Kind: HealthDrift, Amount: p.DriftDays, Label: differ, Text: differ + " from the service's totals.",
+			Advice: "larder reconcile names the days and figures, larder reconcile --heal fetches them anew; the view reconciliation has them too.",
+		})
 	}
-	if !served || !s.comparable() || p != nil && (!p.Late || p.DriftDays > 0 && p.OpenDays == 0) { // what differs is not proven either
+	compared := 0
+	for i := range s.Streams {
+		st := &s.Streams[i]
+		if (st.Name == registry.Orders || st.Name == registry.Daily) && !slices.Contains([]string{StateOff, StateForbidden, StateStarting, StateBackfill}, st.State) {
+			compared++
+		}
+	}
+	if !served || compared < 2 || p != nil && (!p.Late || p.DriftDays > 0 && p.OpenDays == 0) { // what differs is not proven either
 		return all
 	}
-	c := Concern{Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.", Advice: adviceUnproven}
+	c := Concern{
+		Kind: HealthUnproven, Label: "not proven yet", Text: "Not proven yet.",
+		Advice: "Days were not compared with the service's totals, or could not be. The daemon compares them at the turns of schedule.reconcile; larder reconcile does it now, and says why it cannot be. So does the view reconciliation.",
+	}
 	if p != nil {
 		c.Amount = p.OpenDays + p.UnaskedDays
 		if p.ProvenUntil != "" {
@@ -186,30 +188,21 @@ func (s *SourceStatus) ofDays(served bool) (all []Concern) {
 	return append(all, c)
 }
 
-// comparable reports whether there are days to compare: both the orders and the totals
-// are mirrored, and no backfill of them is under way.
-func (s *SourceStatus) comparable() bool {
-	n := 0
-	for i := range s.Streams {
-		st := &s.Streams[i]
-		if (st.Name == registry.Orders || st.Name == registry.Daily) && !slices.Contains([]string{StateOff, StateForbidden, StateStarting, StateBackfill}, st.State) {
-			n++
-		}
-	}
-	return n == 2
-}
-
-// Concerns are what there is to know about how well all of it is, the worst first, one of a kind.
+// Concerns are what there is to know about how well all of it is, the worst first, one of a kind:
+// what several sources have is the concern of the first of them, and names that one.
 func (s *Status) Concerns() []Concern {
 	all := s.own()
 	own := len(all)
-	sources := map[string][]string{} // by kind
+	sources := map[string]int{} // by kind
 	for i := range s.Sources {
 		for _, c := range s.Sources[i].Concerns() {
-			sources[c.Kind] = append(sources[c.Kind], s.Sources[i].Name)
+			sources[c.Kind]++
 			at := slices.IndexFunc(all, func(other Concern) bool { return other.Kind == c.Kind })
 			switch {
 			case at < 0:
+				if len(s.Sources) > 1 && !ofAll(c.Kind) {
+					c.Text = s.Sources[i].Name + ": " + c.Text
+				}
 				all = append(all, c)
 			case at < own: // the daemon's own words are better
 			case c.Kind == HealthGood && len(c.Text) < len(all[at].Text):
@@ -219,13 +212,15 @@ func (s *Status) Concerns() []Concern {
 			}
 		}
 	}
-	for i := own; i < len(all) && len(s.Sources) > 1; i++ {
-		all[i] = ofSeveral(all[i], sources[all[i].Kind], len(s.Sources))
+	for i := own; i < len(all); i++ {
+		if c, more := &all[i], sources[all[i].Kind]-1; more > 0 && !ofAll(c.Kind) {
+			c.Text += " " + text.Counted(more, "more source", "has", "have") + " a concern of this kind."
+		}
 	}
 	if len(s.Sources) == 0 {
 		all = append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."})
 	}
-	worstFirst(all)
+	slices.SortStableFunc(all, Concern.Compare)
 	for i, c := range all {
 		if i > 0 && c.Tone() != ToneTrouble && c.Tone() != ToneBusy {
 			return all[:i] // the sources that are well, while others are not
@@ -234,39 +229,27 @@ func (s *Status) Concerns() []Concern {
 	return all
 }
 
-// ofSeveral adds to a concern which source's it is, the first of those that have one of its kind,
-// and how many more have one. all is how many sources there are.
-func ofSeveral(c Concern, some []string, all int) Concern {
-	switch c.Kind {
-	case HealthGood, HealthWarehouse, HealthStopped: // which all of them have
-		return c
-	}
-	c.Label = text.Count(len(some)) + " of " + text.Plural(all, "source") + ": " + c.Label
-	more := len(some) - 1
-	if more > 0 && c.Kind == HealthBackfill {
-		c.Text = "Backfill under way." // the first may not be the one that takes longest
-	}
-	c.Text = some[0] + ": " + c.Text
-	if more > 0 {
-		c.Text += " " + text.Counted(more, "more source", "has", "have") + " a concern of this kind."
-	}
-	return c
+// ofAll reports whether all sources that have a concern of a kind have the same one.
+func ofAll(kind string) bool {
+	return kind == HealthGood || kind == HealthWarehouse || kind == HealthStopped
 }
 
 // own are the daemon's own problems; the status has their words.
 func (s *Status) own() (all []Concern) {
-	for _, problem := range []struct {
-		present           bool
-		kind, label, text string
-	}{
-		{s.WarehouseUnavailable, HealthWarehouse, "warehouse away", "The warehouse takes no rows."},
-		{s.Damaged, HealthDamage, "warehouse damaged", "Part of the warehouse is damaged: rows are missing."},
-		{s.Refused, HealthConfiguration, "configuration refused", "The changed configuration is refused."},
-		{len(s.Problems) > 0 && !s.WarehouseUnavailable && !s.Damaged && !s.Refused, HealthWarehouse, "needs attention", "Larder needs attention."}, // of the engine, or of the process that answers readers
-	} {
-		if problem.present {
-			all = append(all, Concern{Kind: problem.kind, Label: problem.label, Text: problem.text, Advice: adviceProblem})
-		}
+	add := func(kind, label, text string) {
+		all = append(all, Concern{Kind: kind, Label: label, Text: text, Advice: adviceProblem})
+	}
+	if s.WarehouseUnavailable {
+		add(HealthWarehouse, "warehouse away", "The warehouse takes no rows.")
+	}
+	if s.Damaged {
+		add(HealthDamage, "warehouse damaged", "Part of the warehouse is damaged: rows are missing.")
+	}
+	if s.Refused {
+		add(HealthConfiguration, "configuration refused", "The changed configuration is refused.")
+	}
+	if len(s.Problems) > 0 && len(all) == 0 { // of the engine, or of the process that answers readers
+		add(HealthWarehouse, "needs attention", "Larder needs attention.")
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 )
 
 // How well the mirror is, is judged here and nowhere else: the page, larder status,
@@ -74,12 +73,6 @@ func (c Concern) rank() int {
 		}
 	}
 	return 0 // what is not known is looked at
-}
-
-// worstFirst sorts concerns.
-func worstFirst(all []Concern) []Concern {
-	slices.SortStableFunc(all, Concern.Compare)
-	return all
 }
 
 // Health is the worst of a source's concerns.

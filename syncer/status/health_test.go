@@ -156,7 +156,7 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "bistro: 90 days differ from the service's totals."},
 		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "bistro: 90 days differ from the service's totals. 1 more source has a concern of this kind."},
 		{"several keys", Status{Sources: []SourceStatus{noProducts, refused, refused}}, "refused", "bistro: The key may not read products. 2 more sources have a concern of this kind."},
-		{"backfills", Status{Sources: []SourceStatus{filling(time.Minute), filling(time.Hour)}}, "backfill", "bistro: Backfill under way. 1 more source has a concern of this kind."},
+		{"backfills", Status{Sources: []SourceStatus{filling(time.Minute), filling(time.Hour)}}, "backfill", "bistro: Backfill under way, 60 s left. 1 more source has a concern of this kind."},
 		{"a backfill", Status{Sources: []SourceStatus{filling(time.Minute), wellSource("a")}}, "backfill", "bistro: Backfill under way, 60 s left."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "bistro: The service refuses the key."},
 		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
@@ -175,7 +175,7 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		}
 	}
 	several := Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}
-	if all := several.Concerns(); all[0].Amount != 180 || all[0].Label != "2 of 4 sources: 90 days differ" || all[1].Amount != 7 {
+	if all := several.Concerns(); all[0].Amount != 180 || all[0].Label != "90 days differ" || all[1].Amount != 7 {
 		t.Errorf("added up: %+v", all)
 	}
 	held := with(func(s *SourceStatus) {
@@ -197,36 +197,40 @@ func TestAStreamThatIsBehindSaysWhy(t *testing.T) {
 	behind.Detail = "Some orders were skipped."
 	for want, st := range map[string]StreamStatus{
 		"No walk has ended for 100 s: the service answers slowly or not at all, or there is more to fetch than the limits allow.": behind,
-		"": failed, // its error is shown
+		"last error just now: no": failed,
 	} {
 		s := SourceStatus{State: StateRunning, Streams: []StreamStatus{st}}
-		if got := s.Note(&s.Streams[0]); got != want {
+		if got := strings.Join(s.StreamNotes(now, &s.Streams[0]), "; "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
 func TestALightIsGreenOnlyWhenTheStreamIsWell(t *testing.T) {
+	type light struct {
+		label string
+		tone  Tone
+	}
 	tests := []struct {
 		source SourceStatus
 		stream int
-		want   Light
+		want   light
 	}{
-		{wellSource("a"), 1, Light{"up to date", ToneGood}},
-		{with(func(s *SourceStatus) { s.Streams[1].Quarantined = 2 }), 1, Light{"2 in quarantine", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 2, Light{"2 days differ", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 1, Light{"up to date", ToneGood}},
-		{with(func(s *SourceStatus) { s.Streams[1].Behind = true }), 1, Light{"behind", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.State = StateUnauthorized }), 1, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.State = StateUnreachable }), 2, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State, s.Lacks = StateOff, []string{"products"} }), 1, Light{"no access", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.Streams[1].State, s.Streams[1].NoScope = StateOff, true }), 1, Light{"off", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden }), 1, Light{"no access", ToneTrouble}},
-		{with(func(s *SourceStatus) { s.State, s.Streams[1].State = StateUnauthorized, StateForbidden }), 1, Light{"not asked", ToneQuiet}},
-		{with(func(s *SourceStatus) { s.Streams[1].State = "some_new_state" }), 1, Light{"some new state", ToneQuiet}},
+		{wellSource("a"), 1, light{"up to date", ToneGood}},
+		{with(func(s *SourceStatus) { s.Streams[1].Quarantined = 2 }), 1, light{"2 in quarantine", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 2, light{"2 days differ", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Proof.DriftDays = 2 }), 1, light{"up to date", ToneGood}},
+		{with(func(s *SourceStatus) { s.Streams[1].Behind = true }), 1, light{"behind", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.State = StateUnauthorized }), 1, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.State = StateUnreachable }), 2, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Lacks = StateOff, []string{"products"} }), 1, light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.Streams[1].State, s.Streams[1].NoScope = StateOff, true }), 1, light{"off", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State = StateForbidden }), 1, light{"no access", ToneTrouble}},
+		{with(func(s *SourceStatus) { s.State, s.Streams[1].State = StateUnauthorized, StateForbidden }), 1, light{"not asked", ToneQuiet}},
+		{with(func(s *SourceStatus) { s.Streams[1].State = "some_new_state" }), 1, light{"some new state", ToneQuiet}},
 	}
 	for i, tt := range tests {
-		if got := tt.source.Light(&tt.source.Streams[tt.stream]); got != tt.want {
+		if got := tt.source.Light(&tt.source.Streams[tt.stream]); (light{got.Label, got.Tone()}) != tt.want {
 			t.Errorf("%d: %+v, want %+v", i, got, tt.want)
 		}
 	}
@@ -238,7 +242,7 @@ func TestEveryStateHasWords(t *testing.T) {
 		StateAPIDisabled, StateForbidden, StateUnreachable, StateFailing, StateUnstored, StateStopped,
 	} {
 		s := SourceStatus{State: StateRunning, Streams: []StreamStatus{{Name: "products", State: state}}}
-		if l := s.Light(&s.Streams[0]); l.Label == "" || l.Tone == "" || (l.Tone == ToneGood) != (state == StateRunning) {
+		if l := s.Light(&s.Streams[0]); l.Label == "" || (l.Tone() == ToneGood) != (state == StateRunning) {
 			t.Errorf("stream %s: %+v", state, l)
 		}
 		s = SourceStatus{State: state}
@@ -317,10 +321,10 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		var lights []string
 		for i := range tt.source.Streams {
 			l := tt.source.Light(&tt.source.Streams[i])
-			if lights = append(lights, l.Label); tt.warehouse.Unavailable && l.Tone == ToneGood {
+			if lights = append(lights, l.Label); tt.warehouse.Unavailable && l.Tone() == ToneGood {
 				t.Errorf("%s: %s is green", tt.name, tt.source.Streams[i].Name)
 			}
-			if note := tt.source.Note(&tt.source.Streams[i]); tt.warehouse.Unavailable && strings.Contains(note, "warehouse") {
+			if note := strings.Join(tt.source.StreamNotes(time.Now(), &tt.source.Streams[i]), "; "); tt.warehouse.Unavailable && strings.Contains(note, "warehouse") {
 				t.Errorf("%s: it is said again: %s", tt.name, note)
 			}
 		}

@@ -11,69 +11,56 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// Light is a stream's state in a word or two, with the tone it is shown in.
-type Light struct {
-	Label string
-	Tone  Tone
-}
-
-// streamText is what a stream's state means while its source is served: the kind of concern that it
-// is, its light, and what there is to say when the syncer has no words.
-type streamText struct {
-	kind string
-	Light
-	note string
-}
-
-// streamTexts has the states of streams.
-var streamTexts = map[string]streamText{
-	StateStarting:     {HealthStarting, Light{"starting", ToneBusy}, ""},
-	StateRunning:      {HealthGood, Light{"up to date", ToneGood}, ""},
-	StateBackfill:     {HealthBackfill, Light{"backfill", ToneBusy}, ""},
-	StateHeld:         {HealthHeld, Light{"sweep held", ToneTrouble}, ""},
-	StateForbidden:    {HealthRefused, Light{"no access", ToneTrouble}, stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()},
-	StateFailing:      {HealthBehind, Light{"failing", ToneTrouble}, "The last walk failed and is tried again."},
-	StateUnauthorized: {HealthBehind, Light{"failing", ToneTrouble}, ""},
-	StateKeyDisabled:  {HealthBehind, Light{"failing", ToneTrouble}, ""},
-	StateUnreachable:  {HealthBehind, Light{"failing", ToneTrouble}, ""},
-	StateUnstored:     {HealthWarehouse, Light{"not stored", ToneQuiet}, ""},
-	StateAPIDisabled:  {HealthGood, Light{"ordering off", ToneQuiet}, "The restaurant has online ordering switched off. Larder goes on by itself when it is back."},
-	StateOff:          {HealthGood, Light{"off", ToneQuiet}, "Not configured, or the key lacks the scope."},
-	StateWaiting:      {HealthGood, Light{"waiting", ToneQuiet}, ""},
-	StateStopped:      {HealthGood, Light{"stopped", ToneQuiet}, ""},
+// streamTexts has what the states of streams mean while their source is served; the text is what there
+// is to say when the syncer has no words.
+var streamTexts = map[string]Concern{
+	StateStarting:     {Kind: HealthStarting, Label: "starting"},
+	StateRunning:      {Kind: HealthGood, Label: "up to date"},
+	StateBackfill:     {Kind: HealthBackfill, Label: "backfill"},
+	StateHeld:         {Kind: HealthHeld, Label: "sweep held"},
+	StateForbidden:    {Kind: HealthRefused, Label: "no access", Text: stateTexts[StateForbidden].text + " " + stateTexts[StateForbidden].advice()},
+	StateFailing:      {Kind: HealthBehind, Label: "failing", Text: "The last walk failed and is tried again."},
+	StateUnauthorized: {Kind: HealthBehind, Label: "failing"},
+	StateKeyDisabled:  {Kind: HealthBehind, Label: "failing"},
+	StateUnreachable:  {Kind: HealthBehind, Label: "failing"},
+	StateUnstored:     {Kind: HealthNone, Label: "not stored"},
+	StateAPIDisabled:  {Kind: HealthNone, Label: "ordering off", Text: "The restaurant has online ordering switched off. " + goesOn},
+	StateOff:          {Kind: HealthNone, Label: "off", Text: "Not configured, or the key lacks the scope."},
+	StateWaiting:      {Kind: HealthNone, Label: "waiting"},
+	StateStopped:      {Kind: HealthNone, Label: "stopped"},
 }
 
 // meaning is what the state of one of the source's streams means.
-func (s *SourceStatus) meaning(st *StreamStatus) streamText {
+func (s *SourceStatus) meaning(st *StreamStatus) Concern {
 	means, known := streamTexts[st.State]
 	switch {
 	case st.State == StateOff && slices.Contains(s.Lacks, st.Name):
 		return streamTexts[StateForbidden]
-	case st.Behind && (!known || means.Tone == ToneGood || means.Tone == ToneBusy):
-		return streamText{HealthBehind, Light{"behind", ToneTrouble}, ""}
+	case st.Behind && (!known || means.Tone() == ToneGood || means.Tone() == ToneBusy):
+		return Concern{Kind: HealthBehind, Label: "behind"}
 	case !known: // a state of another version is not called good
-		return streamText{HealthGood, Light{strings.ReplaceAll(st.State, "_", " "), ToneQuiet}, ""}
+		return Concern{Kind: HealthNone, Label: strings.ReplaceAll(st.State, "_", " ")}
 	}
 	return means
 }
 
-// Light is how one of the source's streams is: green only when it is fresh, nothing
-// of it is in quarantine, and for the orders, no day differs.
-func (s *SourceStatus) Light(st *StreamStatus) Light {
+// Light is how one of the source's streams is, its label in a word or two: green only when it is
+// fresh, nothing of it is in quarantine, and for the orders, no day differs.
+func (s *SourceStatus) Light(st *StreamStatus) Concern {
 	means := s.meaning(st)
 	switch {
-	case st.State == StateUnstored, st.State == StateOff && means.kind == HealthGood:
+	case (st.State == StateUnstored || st.State == StateOff) && means.Kind == HealthNone:
 	case s.unserved():
-		return Light{"not asked", ToneQuiet}
+		return Concern{Kind: HealthNone, Label: "not asked"}
 	case st.Damaged:
-		return Light{"rows missing", ToneTrouble}
-	case means.Tone == ToneTrouble:
+		return Concern{Kind: HealthDamage, Label: "rows missing"}
+	case means.Tone() == ToneTrouble:
 	case st.Name == registry.Orders && s.Proof != nil && s.Proof.DriftDays > 0:
-		return Light{text.Counted(s.Proof.DriftDays, "day", "differs", "differ"), ToneTrouble}
+		return Concern{Kind: HealthDrift, Label: text.Counted(s.Proof.DriftDays, "day", "differs", "differ")}
 	case st.Quarantined > 0:
-		return Light{st.InQuarantine(), ToneTrouble}
+		return Concern{Kind: HealthQuarantine, Label: st.inQuarantine()}
 	}
-	return means.Light
+	return means
 }
 
 // unserved reports whether nothing is asked for the source's streams, and its own words
@@ -83,26 +70,38 @@ func (s *SourceStatus) unserved() bool {
 	return !served && own.Tone() == ToneTrouble
 }
 
-// LastError is the last error of a stream, empty when the source's trouble explains it.
-func (s *SourceStatus) LastError(st *StreamStatus) string {
-	if s.unserved() {
-		return ""
+// StreamNotes are what there is to say about one of the source's streams beside its light: rows in
+// quarantine, the syncer's words or what a state without any means, and the last error. The trouble
+// of a source that is not served explains the last two.
+func (s *SourceStatus) StreamNotes(now time.Time, st *StreamStatus) (notes []string) {
+	if st.Quarantined > 0 && s.Light(st).Label != st.inQuarantine() {
+		notes = append(notes, st.inQuarantine())
 	}
-	return st.LastError
+	if s.unserved() && st.State != StateOff {
+		return notes
+	}
+	note := s.note(st)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	if st.LastError != "" && st.LastError != note {
+		when := "last error"
+		if !st.LastErrorAt.IsZero() { // a walk may have gone well since
+			when += " " + text.Ago(now, st.LastErrorAt)
+		}
+		notes = append(notes, when+": "+st.LastError)
+	}
+	return notes
 }
 
-// Note is what there is to say about a stream beside its light: the syncer's words, or
-// what a state without any means.
-func (s *SourceStatus) Note(st *StreamStatus) string {
-	if s.unserved() && st.State != StateOff {
-		return ""
-	}
+// note is what the syncer says of a stream, or else what its state means.
+func (s *SourceStatus) note(st *StreamStatus) string {
 	late := st.Behind && !st.LastErrorAt.After(st.LastSuccess)
 	if st.Detail != "" && (!late || st.State != StateRunning) {
 		return st.Detail
 	}
-	if means := s.meaning(st); means.note != "" || !late {
-		return means.note
+	if means := s.meaning(st); means.Text != "" || !late {
+		return means.Text
 	}
 	since := ""
 	if st.Lag > 0 {
@@ -112,13 +111,8 @@ func (s *SourceStatus) Note(st *StreamStatus) string {
 	return "No walk has ended" + since + ": " + cmp.Or(s.Budget.Pause(), slow) + "."
 }
 
-// InQuarantine is how many rows are in quarantine, in words; empty for none.
-func (st *StreamStatus) InQuarantine() string {
-	if st.Quarantined == 0 {
-		return ""
-	}
-	return text.Count(st.Quarantined) + " in quarantine"
-}
+// inQuarantine is how many rows are in quarantine.
+func (st *StreamStatus) inQuarantine() string { return text.Count(st.Quarantined) + " in quarantine" }
 
 // NextWalk says when the stream is asked for next, and why then if it is not its turn;
 // empty when that is not known.

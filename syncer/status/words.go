@@ -2,6 +2,8 @@ package status
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/text"
@@ -52,16 +54,40 @@ func (p *ProofStatus) Text() string {
 	return "proven until " + p.ProvenUntil
 }
 
-// Probe is since when a source is in trouble, and when it is asked again; empty when it is not.
-func (s *SourceStatus) Probe(now time.Time) string {
-	if !s.NextProbe.After(now) {
-		return ""
+// Matters are the concerns that a person reads beside the source: the worst, and when the source in
+// trouble is asked again; not that all is well, and no backfill, whose progress is shown.
+func (s *SourceStatus) Matters(now time.Time) []Concern {
+	all := slices.DeleteFunc(s.Concerns(), func(c Concern) bool {
+		return c.Kind == HealthGood || c.Kind == HealthBackfill || c.Kind == HealthStopped && s.Detail == ""
+	})
+	if len(all) > 0 && s.NextProbe.After(now) {
+		again := "asked again in " + text.Span(s.NextProbe.Sub(now))
+		if !s.Since.IsZero() {
+			again = "for " + text.Span(now.Sub(s.Since)) + ", " + again
+		}
+		all[0].Advice = strings.TrimSpace(all[0].Advice + " " + text.Sentence(again))
 	}
-	again := "asked again in " + text.Span(s.NextProbe.Sub(now))
-	if !s.Since.IsZero() {
-		again = "for " + text.Span(now.Sub(s.Since)) + ", " + again
+	return all
+}
+
+// Notes are what else a person reads beside the source: until when it is proven, and what is unusual.
+func (s *SourceStatus) Notes(now time.Time) (notes []string) {
+	all := s.Concerns()
+	if s.Proof != nil && !slices.ContainsFunc(all, func(c Concern) bool { return c.Kind == HealthUnproven }) { // which has it
+		notes = append(notes, s.Proof.Text())
 	}
-	return text.Sentence(again)
+	for _, note := range s.Budget.Notes() {
+		if !strings.Contains(all[0].Text, note) {
+			notes = append(notes, note)
+		}
+	}
+	if !s.LastPing.IsZero() {
+		notes = append(notes, "last ping "+text.Ago(now, s.LastPing))
+	}
+	if s.PersonalData == "keep" {
+		notes = append(notes, "all personal data is kept")
+	}
+	return notes
 }
 
 // Percent is how far the walk is, -1 when that is not known.

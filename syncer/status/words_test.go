@@ -38,12 +38,13 @@ func TestProofInWords(t *testing.T) {
 func TestWhenASourceInTroubleIsAskedAgain(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, s := range map[string]SourceStatus{
-		"":                                  {NextProbe: now},
-		"Asked again in 8 s.":               {NextProbe: now.Add(8 * time.Second)},
-		"For 20 min, asked again in 3 min.": {NextProbe: now.Add(3 * time.Minute), Since: now.Add(-20 * time.Minute)},
+		"Check the certificate.":                                   {NextProbe: now},
+		"Check the certificate. Asked again in 8 s.":               {NextProbe: now.Add(8 * time.Second)},
+		"Check the certificate. For 20 min, asked again in 3 min.": {NextProbe: now.Add(3 * time.Minute), Since: now.Add(-20 * time.Minute)},
 	} {
-		if got := s.Probe(now); got != want {
-			t.Errorf("%q, want %q", got, want)
+		s.State, s.Detail = StateUnreachable, "check the certificate"
+		if got := s.Matters(now); len(got) != 1 || got[0].Advice != want {
+			t.Errorf("%+v, want %q", got, want)
 		}
 	}
 }
