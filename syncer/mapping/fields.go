@@ -1,9 +1,6 @@
 package mapping
 
-import (
-	"bytes"
-	"math/bits"
-)
+import "math/bits"
 
 // object reads an object of known fields.
 func (m *Mapper) object(o *object) error {
@@ -18,7 +15,7 @@ func (m *Mapper) object(o *object) error {
 			return m.syntax(err)
 		}
 		i := o.find(name, next)
-		if i < 0 && bytes.IndexByte(name, '\\') >= 0 {
+		if i < 0 && m.escapes {
 			text, _ := m.text(name)
 			i = o.named(text)
 		}

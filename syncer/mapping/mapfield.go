@@ -61,13 +61,9 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 	if f.op == opMap {
 		return m.scalar(&f.scalar, value) == nil
 	}
-	if m.inner == nil {
-		m.inner = m.plan.NewMapper()
-	}
-	in := m.inner
+	in := m.plan.NewMapper()
 	in.beginRow(m.kept(value))
 	in.vectors = m.vectors
-	defer func() { in.vectors = nil }()
 	if in.object(f.sub) != nil {
 		for _, col := range f.columns {
 			v := &m.vectors[col]

@@ -52,25 +52,17 @@ func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string)
 	case sinks.Text:
 		v.AppendText(text)
 		return false, ""
-	case sinks.Quantity:
-		var wide sinks.Int128
-		if s.number {
-			wide, finer, reason = parseNumber(text)
-		} else {
-			wide, reason = parseQuantity(text)
-		}
-		if reason == "" {
-			v.AppendWide(wide)
-		}
-		return finer, reason
-	case sinks.Money:
-		n, reason = parseMoney(text)
-	case sinks.Int:
-		n, reason = parseInt(text)
 	case sinks.Instant:
 		n, finer, reason = parseInstant(text)
 	case sinks.Day:
 		n, reason = parseDay(text)
+	default:
+		var wide sinks.Int128
+		wide, finer, reason = s.decimal(text)
+		if n = int64(wide.Lo); reason == "" && s.kind == sinks.Quantity {
+			v.AppendWide(wide)
+			return finer, ""
+		}
 	}
 	if reason == "" {
 		v.AppendInt(n)
