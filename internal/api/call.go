@@ -16,8 +16,7 @@ import (
 type call struct {
 	client *Client
 	target target
-	// parse reads a 200's body inside the attempt: a cut body is tried again.
-	parse func(body []byte) error
+	parse  func(body []byte) error
 
 	attempts int
 	// Of the last attempt.
@@ -35,7 +34,6 @@ type answer struct {
 	location    string // where a redirect points
 	etag        string // the version of what it shows; empty when it says none
 	body        []byte
-	hold        *hold // what body takes of the memory; nil for a small one
 }
 
 // Received is what an answer was like, and what it took.
@@ -43,32 +41,48 @@ type Received struct {
 	Date     time.Time // the service's clock, zero when not said
 	Bytes    int       // of the body, decompressed
 	Attempts int       // requests that it took
+
+	hold *hold // what the body takes of the memory; nil for a small one
 }
 
-// release gives the body back, which is not needed any more.
-func (a *answer) release() { a.hold.release() }
+// Release gives the answer back. It is not needed any more, nor what points into it. Until then
+// it counts in the client's [Memory]. More than once does no harm.
+func (r Received) Release() { r.hold.release() }
 
-// get asks for one address and has parse read the body of its 200. The answer is the
-// caller's to release. With an error there is only its number of attempts.
-func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*call, error) {
-	k := &call{client: c, target: t, parse: parse}
-	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
-	if err != nil {
-		return k, fmt.Errorf("%s: %w", t.route.name(), err)
+// get asks for one address and returns what parse makes of the body of its 200, which happens inside
+// the attempt: a cut body is tried again. The answer is the caller's to release. With an error
+// there is only its number of attempts.
+func get[T any](ctx context.Context, c *Client, t target, query url.Values, parse func(body []byte) (T, error)) (value T, k *call, err error) {
+	k = &call{client: c, target: t, parse: func(body []byte) (err error) {
+		value, err = parse(body)
+		return err
+	}}
+	if err := k.do(ctx, query); err != nil {
+		k.Release()
+		k.Received, k.answer = Received{Attempts: k.attempts}, answer{}
+		return *new(T), k, err
 	}
-	resp, err := c.http.Do(req)
+	k.Bytes, k.Attempts = len(k.body), k.attempts
+	return value, k, nil
+}
+
+// do makes the attempts of the call.
+func (k *call) do(ctx context.Context, query url.Values) error {
+	req, err := k.client.request(context.WithValue(ctx, callKey{}, k), k.target, query)
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.target.route.name(), err)
+	}
+	resp, err := k.client.http.Do(req)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close() // read and closed inside the attempt
 	}
 	if err != nil {
-		k.release()
-		return k, k.failed(ctx, err)
+		return k.failed(ctx, err)
 	}
-	if unchanged := k.status == http.StatusNotModified && t.unless != ""; k.status != http.StatusOK && !unchanged {
-		return k, k.refusal()
+	if unchanged := k.status == http.StatusNotModified && k.target.unless != ""; k.status != http.StatusOK && !unchanged {
+		return k.refusal()
 	}
-	k.Bytes, k.Attempts = len(k.body), k.attempts
-	return k, nil
+	return nil
 }
 
 // request builds the request without its key, which each attempt adds.

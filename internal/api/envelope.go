@@ -101,25 +101,24 @@ func (t *there) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return d.SkipValue()
 }
 
-func parsePage(body []byte, p *Page) error {
+func parsePage(body []byte) (p Page, err error) {
 	v := struct {
 		Data       rows           `json:"data"`
 		HasMore    single[*bool]  `json:"has_more"`
 		NextCursor single[string] `json:"next_cursor"`
 	}{Data: rows{body: body, most: maxRows}}
-	err := parseObject(body, &v)
+	err = parseObject(body, &v)
 	switch n := len(v.NextCursor.value); {
 	case err != nil:
-		return err
+		return p, err
 	case v.Data.list == nil:
-		return errNoData
+		return p, errNoData
 	case v.HasMore.value == nil:
-		return shapeWrong(0, `no "has_more"`)
+		return p, shapeWrong(0, `no "has_more"`)
 	case n > maxCursor:
-		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
+		return p, shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
 	}
-	*p = Page{Rows: v.Data.list, NextCursor: v.NextCursor.value, HasMore: *v.HasMore.value}
-	return nil
+	return Page{Rows: v.Data.list, NextCursor: v.NextCursor.value, HasMore: *v.HasMore.value}, nil
 }
 
 var errNoData = shapeWrong(0, `no "data"`)
@@ -156,5 +155,15 @@ func parseObject(body []byte, v any) error {
 	return err
 }
 
-// anyObject checks that a body is one JSON object.
-func anyObject(body []byte) error { return parseObject(body, &struct{}{}) }
+// parseRow checks that a body is a row: one JSON object that has what one is known by.
+func parseRow(body []byte) (Raw, error) {
+	var row struct {
+		ID         there `json:"id"`
+		LocationID there `json:"location_id"`
+		Categories there `json:"categories"`
+	}
+	if err := parseObject(body, &row); err != nil || row.ID || row.LocationID || row.Categories {
+		return body, err
+	}
+	return nil, shapeWrong(0, `it has none of "id", "location_id" and "categories"`)
+}

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -23,19 +22,16 @@ const (
 	maxHold   = 30 * time.Second
 )
 
-// maxRedirects of one attempt; only within the base URL's origin.
-const maxRedirects = 3
-
 // retrying is a client that tries again. Every attempt of a request goes through [attempt],
 // which has the request's [call] in its context.
 func (c *Client) retrying() *retryablehttp.Client {
 	return &retryablehttp.Client{
-		HTTPClient:     &http.Client{Transport: attempt{}, CheckRedirect: c.redirect},
-		RetryMax:       max(c.opts.RetryMax, 0),
-		RequestLogHook: again,
-		CheckRetry:     passes,
-		Backoff:        c.wait,
-		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
+		// A redirect is an answer as others: whoever it names never sees the key.
+		HTTPClient:   &http.Client{Transport: attempt{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		RetryMax:     max(c.opts.RetryMax, 0),
+		CheckRetry:   passes,
+		Backoff:      c.wait,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
@@ -108,37 +104,9 @@ func (c *Client) wait(_, _ time.Duration, attempt int, resp *http.Response) time
 	return max(wait, callOf(resp.Request.Context()).verdict.RetryAfter)
 }
 
-// again tells of every attempt but the first.
-func again(_ retryablehttp.Logger, req *http.Request, attempt int) {
-	if k := callOf(req.Context()); attempt > 0 {
-		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
-	}
-}
-
 // backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the
 // upper half.
 func backoff(attempt int, jitter float64) time.Duration {
 	base := lifecycle.Backoff(firstWait, maxWait, attempt)
 	return lifecycle.Between(base/2, base, jitter)
-}
-
-// loggable is the last attempt's error as text, empty when there was an answer.
-func (k *call) loggable() string {
-	if k.err == nil {
-		return ""
-	}
-	return scrub(k.err, k.key).Error()
-}
-
-// redirect follows redirects within the origin of the base URL; another origin
-// must never see the key, and is answered with the redirect itself.
-func (c *Client) redirect(req *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects || !sameOrigin(req.URL, c.base) {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && a.Host == b.Host
 }

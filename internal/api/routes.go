@@ -100,16 +100,9 @@ type Snapshot struct {
 // An answer without the restaurant, the scopes or the locations is none: what a key may
 // no longer read, or use, is acted upon.
 func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
-	var me types.Me
-	answer, err := c.get(ctx, routeMe.to(), nil, func(body []byte) (err error) {
-		me, err = parseMe(body)
-		return err
-	})
-	if err != nil {
-		return Document[types.Me]{}, err
-	}
-	answer.release()
-	return Document[types.Me]{Value: me, Raw: answer.body, Received: answer.Received}, nil
+	me, k, err := get(ctx, c, routeMe.to(), nil, parseMe)
+	k.Release()
+	return Document[types.Me]{Value: me, Raw: k.body, Received: k.Received}, err
 }
 
 // maxBusiness bounds the id that every row and checkpoint carries.
@@ -135,29 +128,21 @@ func parseMe(body []byte) (types.Me, error) {
 
 // Snapshot asks for the list without a cursor of a path.
 func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
-	var s Snapshot
-	answer, err := c.get(ctx, route{path: path}.to(), nil, func(body []byte) error {
-		return parseSnapshot(body, &s)
-	})
-	if err != nil {
-		return Snapshot{}, err
-	}
-	answer.release()
-	s.Received = answer.Received
-	return s, nil
+	s, k, err := get(ctx, c, route{path: path}.to(), nil, parseSnapshot)
+	k.Release()
+	s.Received = k.Received
+	return s, err
 }
 
-func parseSnapshot(body []byte, s *Snapshot) error {
+func parseSnapshot(body []byte) (Snapshot, error) {
 	v := struct {
 		Data rows `json:"data"`
 	}{Data: rows{body: body, most: maxRows}}
-	if err := parseObject(body, &v); err != nil {
-		return err
+	err := parseObject(body, &v)
+	if err == nil && v.Data.list == nil {
+		err = errNoData
 	}
-	if s.Rows = v.Data.list; s.Rows == nil {
-		return errNoData
-	}
-	return nil
+	return Snapshot{Rows: v.Data.list}, err
 }
 
 // Row is one row, as received.
@@ -168,20 +153,7 @@ type Row struct {
 
 // RowAt asks for one row by its id, behind the path of its list.
 func RowAt(ctx context.Context, c *Client, path, id string) (Row, error) {
-	t := route{path: path + "/{id}", most: mostOfObject}.to(id)
-	answer, err := c.get(ctx, t, nil, func(body []byte) error {
-		var row struct {
-			ID         there `json:"id"`
-			LocationID there `json:"location_id"`
-		}
-		if err := parseObject(body, &row); err != nil || row.ID || row.LocationID {
-			return err
-		}
-		return shapeWrong(0, `it has neither "id" nor "location_id"`)
-	})
-	if err != nil {
-		return Row{}, err
-	}
-	answer.release()
-	return Row{answer.body, answer.Received}, nil
+	raw, k, err := get(ctx, c, route{path: path + "/{id}", most: mostOfObject}.to(id), nil, parseRow)
+	k.Release()
+	return Row{raw, k.Received}, err
 }
