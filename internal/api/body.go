@@ -52,7 +52,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 	case "gzip", "x-gzip":
 		err = rd.unzip(r)
 	default:
-		err = &shapeError{kind: BodyEncoding, reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
+		err = &BodyError{Kind: BodyEncoding, Reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
 	}
 	if err != nil && !rd.cut {
 		return nil, nil, err
@@ -135,5 +135,5 @@ func (rd *reading) room() error {
 }
 
 func tooLarge(limit int64) error {
-	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %d MiB, the most that is taken of this answer", limit>>20)}
+	return &BodyError{Kind: BodyTooLarge, Reason: fmt.Sprintf("it is larger than %d MiB, the most that is taken of this answer", limit>>20)}
 }

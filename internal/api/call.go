@@ -24,7 +24,8 @@ type call struct {
 	verdict Verdict
 	Received
 	answer
-	err error // why it gave no usable answer
+	err    error // why it gave no usable answer
+	barred error // why the gate did not let it through
 }
 
 // answer is what an attempt received.
@@ -110,8 +111,8 @@ func (c *Client) request(ctx context.Context, t target, query url.Values) (*retr
 // failed is the error of a request that ended without an answer.
 func (k *call) failed(ctx context.Context, err error) error {
 	route := k.target.route.name()
-	if barred, ok := errors.AsType[*gateError](err); ok {
-		return fmt.Errorf("%s: %w", route, barred.err)
+	if k.barred != nil {
+		return fmt.Errorf("%s: %w", route, k.barred)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", route, context.Cause(ctx))
@@ -119,18 +120,18 @@ func (k *call) failed(ctx context.Context, err error) error {
 	if k.err != nil {
 		err = k.err
 	}
-	if shape, ok := errors.AsType[*shapeError](err); ok {
-		return k.bodyError(shape)
+	if shape, ok := errors.AsType[*BodyError](err); ok {
+		return shape
 	}
 	return &TransportError{Route: route, Attempts: k.attempts, Err: scrub(err, k.key)}
 }
 
-// bodyError is the error of an answer that cannot be used.
-func (k *call) bodyError(shape *shapeError) *BodyError {
-	return &BodyError{
-		Route: k.target.route.name(), Kind: shape.kind, Reason: redact(shape.reason, k.key), ContentType: k.contentType,
-		Size: len(k.body), Offset: shape.offset, Seen: k.excerpt(shape.offset), Attempts: k.attempts,
-	}
+// bodyError is what is wrong with a body, and of which answer.
+func (k *call) bodyError(wrong *BodyError) *BodyError {
+	e := *wrong
+	e.Route, e.Reason, e.ContentType = k.target.route.name(), redact(e.Reason, k.key), k.contentType
+	e.Size, e.Seen = len(k.body), k.excerpt(e.Offset)
+	return &e
 }
 
 // excerpt is a piece of the answer's body, fit for a log: empty where it may tell of people.
@@ -152,9 +153,3 @@ func scrub(err error, key string) error {
 	}
 	return err
 }
-
-// gateError is a gate that let nobody through.
-type gateError struct{ err error }
-
-func (e *gateError) Error() string { return e.err.Error() }
-func (e *gateError) Unwrap() error { return e.err }

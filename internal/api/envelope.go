@@ -19,17 +19,8 @@ const (
 	maxCursor     = 4 << 10
 )
 
-// shapeError says what is wrong with a body; offset is where.
-type shapeError struct {
-	kind   BodyKind
-	offset int
-	reason string
-}
-
-func (e *shapeError) Error() string { return e.reason }
-
-func shapeWrong(offset int, reason string) *shapeError {
-	return &shapeError{kind: BodyShape, offset: offset, reason: reason}
+func shapeWrong(offset int, reason string) *BodyError {
+	return &BodyError{Kind: BodyShape, Offset: offset, Reason: reason}
 }
 
 // rows reads the array of an envelope: each row is a piece of the body, as received.
@@ -131,20 +122,20 @@ func parseObject(body []byte, v any) error {
 	begin := bytes.TrimLeft(body, blanks)
 	switch {
 	case len(begin) == 0:
-		return &shapeError{kind: BodyEmpty, reason: "it is empty"}
+		return &BodyError{Kind: BodyEmpty, Reason: "it is empty"}
 	case begin[0] == '<':
-		return &shapeError{kind: BodyHTML, offset: len(body) - len(begin), reason: "it is HTML, not JSON"}
+		return &BodyError{Kind: BodyHTML, Offset: len(body) - len(begin), Reason: "it is HTML, not JSON"}
 	}
 	err := json.Unmarshal(body, v, lenient)
 	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
-	shape, isShape := errors.AsType[*shapeError](err)
+	shape, isShape := errors.AsType[*BodyError](err)
 	semantic, isSemantic := errors.AsType[*json.SemanticError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &shapeError{kind: BodyTruncated, offset: len(body), reason: "it ends in the middle"}
+		return &BodyError{Kind: BodyTruncated, Offset: len(body), Reason: "it ends in the middle"}
 	case isSyntax:
 		// It repeats no more of the body than the few characters that are wrong.
-		return &shapeError{kind: BodySyntax, offset: int(syntax.ByteOffset), reason: syntax.Err.Error()}
+		return &BodyError{Kind: BodySyntax, Offset: int(syntax.ByteOffset), Reason: syntax.Err.Error()}
 	case isShape:
 		return shape
 	case begin[0] != '{':

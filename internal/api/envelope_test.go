@@ -56,8 +56,8 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := parsePage([]byte(c.body))
-			shape, ok := errors.AsType[*shapeError](err)
-			if !ok || shape.kind != c.kind || shape.reason != c.reason {
+			shape, ok := errors.AsType[*BodyError](err)
+			if !ok || shape.Kind != c.kind || shape.Reason != c.reason {
 				t.Errorf("got %+v (%v), want %s: %s", shape, err, c.kind, c.reason)
 			}
 		})

@@ -33,7 +33,7 @@ func (k *call) refusal() *Error {
 			}
 		}
 	}
-	// Unlike its successor, this package goes on behind a field of another shape.
+	// Unlike the package that reads rows, encoding/json goes on behind a field of another shape.
 	_ = encodingjson.Unmarshal(k.body, &body) // what cannot be read is not shown
 	seen, details := &body.Error, &body.Error.Details
 	if seen.Code == "" {

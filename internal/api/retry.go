@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net/http"
 	"time"
@@ -50,10 +49,10 @@ func (attempt) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // passes decides whether the attempt that just ended is followed by another.
 func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if err != nil || ctx.Err() != nil {
-		return ctx.Err() == nil && passing(err), nil // the call reports the context's cause
-	}
 	k := callOf(ctx)
+	if err != nil || ctx.Err() != nil {
+		return ctx.Err() == nil && k.barred == nil && passing(err), nil // the call reports the context's cause
+	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		// The gate has been told and holds the next attempt until it is allowed.
@@ -66,30 +65,22 @@ func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
 
 // passing is true of errors that the next attempt may not meet.
 func passing(err error) bool {
-	if shape, ok := errors.AsType[*shapeError](err); ok {
+	if body, ok := errors.AsType[*BodyError](err); ok {
 		// What a proxy or a service in the middle of a restart has put there goes by.
 		// What is too large, or encoded as nobody asked for, costs much and comes again.
-		return shape.kind != BodyTooLarge && shape.kind != BodyEncoding
-	}
-	if _, ok := errors.AsType[*gateError](err); ok {
-		return false
+		return body.Kind != BodyTooLarge && body.Kind != BodyEncoding
 	}
 	if p, ok := errors.AsType[*ProxyError](err); ok {
 		return p.Status >= http.StatusInternalServerError
 	}
-	return !errors.Is(err, errNoKey) && !errors.Is(err, errBadKey) && !untrusted(err)
+	return !errors.Is(err, errKey) && !untrusted(err)
 }
 
 // untrusted is true of a server that is not who it should be, or speaks no TLS.
 func untrusted(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
-	return ok
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	return certificate || plain
 }
 
 // wait is how long to wait before the next attempt.

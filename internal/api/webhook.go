@@ -18,7 +18,7 @@ func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
 	if err != nil {
 		return result, err
 	}
-	if shape, ok := errors.AsType[*shapeError](parseObject(k.body, &result)); ok {
+	if shape, ok := errors.AsType[*BodyError](parseObject(k.body, &result)); ok {
 		return types.WebhookTest{}, k.bodyError(shape)
 	}
 	return result, nil

@@ -1,7 +1,7 @@
 package personal
 
 import (
-	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,20 +21,8 @@ func (p Policy) Stored(raw []byte) []byte {
 	return []byte(strings.Replace(string(kept), `"`+CustomerKeyField+`":null`, `"`+CustomerKeyField+`":"`+key+`"`, 1))
 }
 
-// keyOf is a value that has the form of a pseudonym, else empty.
-func keyOf(value jsontext.Value) string {
-	text, err := jsontext.AppendUnquote(nil, value)
-	if err != nil || len(text) != pseudonymLen {
-		return ""
-	}
-	if _, err := hex.DecodeString(string(text)); err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// pseudonymLen is how many hexadecimal digits a pseudonym has.
-const pseudonymLen = 64
+// pseudonym is a value that has the form of one.
+var pseudonym = regexp.MustCompile(`^"[0-9a-f]{64}"$`)
 
 // CustomerOf is what an order says of its customer, as it is stored: the phone as it was
 // written, or the pseudonym. Both are empty where nothing is.
@@ -50,7 +38,9 @@ func customerOf(raw []byte) (customer jsontext.Value, key string) {
 		case "customer":
 			customer = value.Clone()
 		case CustomerKeyField:
-			key = keyOf(value)
+			if key = ""; pseudonym.Match(value) {
+				key = string(value[1 : len(value)-1])
+			}
 		}
 	})
 	return customer, key
@@ -79,23 +69,22 @@ var orderColumns, pseudonymousColumns = order.columns(), pseudonymous.columns()
 // columns are the names of the columns whose values a shape keeps.
 func (s *shape) columns() map[string]bool {
 	names := map[string]bool{}
-	s.addColumns(names, "", "", false)
-	return names
-}
-
-// addColumns adds those below a path. A dot comes once, behind the outermost list.
-func (s *shape) addColumns(names map[string]bool, path, separator string, listed bool) {
-	switch {
-	case s.each != nil:
-		if !listed {
-			separator = "."
+	var add func(s *shape, path, separator string, listed bool)
+	add = func(s *shape, path, separator string, listed bool) {
+		switch {
+		case s.each != nil:
+			if !listed { // a dot comes once, behind the outermost list
+				separator = "."
+			}
+			add(s.each, path, separator, true)
+		case s.fields != nil:
+			for name, sub := range s.fields {
+				add(sub, path+separator+name, "_", listed)
+			}
+		default:
+			names[path] = s.scalar != none
 		}
-		s.each.addColumns(names, path, separator, true)
-	case s.fields != nil:
-		for name, sub := range s.fields {
-			sub.addColumns(names, path+separator+name, "_", listed)
-		}
-	default:
-		names[path] = true
 	}
+	add(s, "", "", false)
+	return names
 }
