@@ -16,13 +16,13 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	leave := func(Verdict) {}
 	if k.client.gate != nil {
 		var err error
-		if leave, err = k.client.gate.Enter(req.Context(), k.target.route.heavy); err != nil {
+		if leave, err = k.client.gate.Enter(req.Context(), k.target.heavy); err != nil {
 			k.barred = err
 			return nil, err
 		}
 	}
 	k.attempts++
-	sent, route, opts := time.Now(), k.target.route.name(), &k.client.opts
+	sent, route, opts := time.Now(), k.target.name(), &k.client.opts
 	resp, err := k.send(req, leave)
 	k.err = err
 	opts.Observe(route, k.verdict.Status)
@@ -99,7 +99,7 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		etag:        entityTag(resp.Header),
 	}
 	refused := resp.StatusCode != http.StatusOK
-	rd := &reading{limit: cmp.Or(k.target.route.most, mostOfList), cut: refused, tenant: k.client.tenant, phases: p}
+	rd := &reading{limit: cmp.Or(k.target.most, mostOfList), cut: refused, tenant: k.client.tenant, phases: p}
 	if refused {
 		rd.limit = min(rd.limit, maxRefusal)
 	}

@@ -67,11 +67,26 @@ func get[T any](ctx context.Context, c *Client, t target, query url.Values, pars
 	return value, k, nil
 }
 
-// do makes the attempts of the call.
+// do builds the request, without its key, which each attempt adds, and sends it until it is answered.
 func (k *call) do(ctx context.Context, query url.Values) error {
-	req, err := k.client.request(context.WithValue(ctx, callKey{}, k), k.target, query)
+	address, err := k.target.in(k.client.base)
 	if err != nil {
-		return fmt.Errorf("%s: %w", k.target.route.name(), err)
+		return fmt.Errorf("%s: %w", k.target.name(), err)
+	}
+	address.RawQuery = query.Encode()
+	plain, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, k), k.target.method(), address.String(), nil)
+	if err != nil {
+		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
+	}
+	plain.Header.Set("Accept", "application/json")
+	plain.Header.Set("Accept-Encoding", "gzip")
+	plain.Header.Set("User-Agent", k.client.opts.UserAgent)
+	if k.target.unless != "" {
+		plain.Header.Set("If-None-Match", k.target.unless)
+	}
+	req, err := retryablehttp.FromRequest(plain)
+	if err != nil {
+		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
 	}
 	resp, err := k.client.http.Do(req)
 	if resp != nil && resp.Body != nil {
@@ -86,31 +101,9 @@ func (k *call) do(ctx context.Context, query url.Values) error {
 	return nil
 }
 
-// request builds the request without its key, which each attempt adds.
-func (c *Client) request(ctx context.Context, t target, query url.Values) (*retryablehttp.Request, error) {
-	if t.empty {
-		return nil, errors.New("an empty id names nothing")
-	}
-	address := *c.base
-	address.RawPath = c.base.EscapedPath() + t.escaped
-	address.Path = c.base.Path + t.plain
-	address.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, t.route.method(), address.String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set("User-Agent", c.opts.UserAgent)
-	if t.unless != "" {
-		req.Header.Set("If-None-Match", t.unless)
-	}
-	return retryablehttp.FromRequest(req)
-}
-
 // failed is the error of a request that ended without an answer.
 func (k *call) failed(ctx context.Context, err error) error {
-	route := k.target.route.name()
+	route := k.target.name()
 	if k.barred != nil {
 		return fmt.Errorf("%s: %w", route, k.barred)
 	}
@@ -129,14 +122,14 @@ func (k *call) failed(ctx context.Context, err error) error {
 // bodyError is what is wrong with a body, and of which answer.
 func (k *call) bodyError(wrong *BodyError) *BodyError {
 	e := *wrong
-	e.Route, e.Reason, e.ContentType = k.target.route.name(), redact(e.Reason, k.key), k.contentType
+	e.Route, e.Reason, e.ContentType = k.target.name(), redact(e.Reason, k.key), k.contentType
 	e.Size, e.Seen = len(k.body), k.excerpt(e.Offset)
 	return &e
 }
 
 // excerpt is a piece of the answer's body, fit for a log: empty where it may tell of people.
 func (k *call) excerpt(offset int) string {
-	if k.target.route.personal {
+	if k.target.personal {
 		return ""
 	}
 	return excerpt(k.body, offset, k.key)

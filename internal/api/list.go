@@ -58,7 +58,7 @@ func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
 func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
-	page, k, err := get(ctx, c, l.route.to(), q.values(), parsePage)
+	page, k, err := get(ctx, c, target{route: l.route}, q.values(), parsePage)
 	page.Received = k.Received
 	return page, err
 }

@@ -19,9 +19,7 @@ type MenuAnswer struct {
 // that an answer gave before; an empty one asks for the menu whatever it is. The answer is
 // the caller's to release.
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
-	t := routeMenu.to(location)
-	t.unless = etag
-	raw, k, err := get(ctx, c, t, nil, parseRow)
+	raw, k, err := get(ctx, c, target{routeMenu, location, etag}, nil, parseRow)
 	return MenuAnswer{Unchanged: k.status == http.StatusNotModified, Raw: raw, ETag: k.etag, Received: k.Received}, err
 }
 

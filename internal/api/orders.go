@@ -45,7 +45,7 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	values := url.Values{}
 	values.Set("updated_since", since.Format(time.RFC3339Nano))
 	values.Set("limit", strconv.Itoa(onlinePageLimit))
-	sent, k, err := get(ctx, c, routeOrders.to(), values, parseOnline)
+	sent, k, err := get(ctx, c, target{route: routeOrders}, values, parseOnline)
 	page := Page{Received: k.Received}
 	if err != nil {
 		return page, err
@@ -136,7 +136,7 @@ func (c *Client) OnlineOrder(ctx context.Context, id string) (Row, error) {
 	if c.opts.Keep == nil {
 		return Row{}, errNothingKept
 	}
-	raw, k, err := get(ctx, c, routeOrder.to(id), nil, parseRow)
+	raw, k, err := get(ctx, c, target{route: routeOrder, id: id}, nil, parseRow)
 	if err != nil {
 		return Row{}, err
 	}

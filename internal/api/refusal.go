@@ -19,7 +19,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // refusal is the error of an answer other than 200.
 func (k *call) refusal() *Error {
 	e := &Error{
-		Route: k.target.route.name(), Status: k.status, Attempts: k.attempts,
+		Route: k.target.name(), Status: k.status, Attempts: k.attempts,
 		RetryAfter: k.verdict.RetryAfter, Date: k.verdict.Date, Limit: k.verdict.Limit,
 	}
 	var body struct { // api.md, "Errors"

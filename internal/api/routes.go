@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -40,25 +41,23 @@ func (r route) method() string {
 	return http.MethodGet
 }
 
-// to is the route with its id filled in.
-func (r route) to(id ...string) target {
-	t := target{route: r, escaped: r.path, plain: r.path}
-	for _, id := range id {
-		t.empty = t.empty || id == ""
-		t.escaped = strings.Replace(t.escaped, "{id}", escapeID(id), 1)
-		t.plain = strings.Replace(t.plain, "{id}", id, 1)
-	}
-	return t
-}
-
-// target is a route with its ids.
+// target is a route with the id in it.
 type target struct {
-	route   route
-	escaped string
-	plain   string
-	empty   bool // an id is missing
+	route
+	id string
 	// unless is an ETag: an answer of another version is wanted only. 304 is an answer then.
 	unless string
+}
+
+// in puts the id into the address of a service.
+func (t target) in(base *url.URL) (*url.URL, error) {
+	if t.id == "" && strings.Contains(t.path, "{id}") {
+		return nil, errors.New("an empty id names nothing")
+	}
+	at := *base
+	at.RawPath = base.EscapedPath() + strings.Replace(t.path, "{id}", escapeID(t.id), 1)
+	at.Path = base.Path + strings.Replace(t.path, "{id}", t.id, 1)
+	return &at, nil
 }
 
 // escapeID makes one path segment of an id. Ids hold any character (api.md,
@@ -100,7 +99,7 @@ type Snapshot struct {
 // An answer without the restaurant, the scopes or the locations is none: what a key may
 // no longer read, or use, is acted upon.
 func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
-	me, k, err := get(ctx, c, routeMe.to(), nil, parseMe)
+	me, k, err := get(ctx, c, target{route: routeMe}, nil, parseMe)
 	k.Release()
 	return Document[types.Me]{Value: me, Raw: k.body, Received: k.Received}, err
 }
@@ -128,7 +127,7 @@ func parseMe(body []byte) (types.Me, error) {
 
 // Snapshot asks for the list without a cursor of a path.
 func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
-	s, k, err := get(ctx, c, route{path: path}.to(), nil, parseSnapshot)
+	s, k, err := get(ctx, c, target{route: route{path: path}}, nil, parseSnapshot)
 	k.Release()
 	s.Received = k.Received
 	return s, err
@@ -153,7 +152,7 @@ type Row struct {
 
 // RowAt asks for one row by its id, behind the path of its list.
 func RowAt(ctx context.Context, c *Client, path, id string) (Row, error) {
-	raw, k, err := get(ctx, c, route{path: path + "/{id}", most: mostOfObject}.to(id), nil, parseRow)
+	raw, k, err := get(ctx, c, target{route: route{path: path + "/{id}", most: mostOfObject}, id: id}, nil, parseRow)
 	k.Release()
 	return Row{raw, k.Received}, err
 }

@@ -48,7 +48,7 @@ func (q SalesQuery) values() url.Values {
 }
 
 func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport, error) {
-	s, k, err := get(ctx, c, r.to(), v, func(body []byte) (SalesReport, error) { return parseReport(body, r == routeSalesDaily) })
+	s, k, err := get(ctx, c, target{route: r}, v, func(body []byte) (SalesReport, error) { return parseReport(body, r == routeSalesDaily) })
 	k.Release()
 	s.Received = k.Received
 	return s, err

@@ -12,7 +12,7 @@ import (
 // of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
 func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
-	_, k, err := get(ctx, c, routeWebhookTest.to(), nil, func(body []byte) (Raw, error) { return body, parseObject(body, &struct{}{}) })
+	_, k, err := get(ctx, c, target{route: routeWebhookTest}, nil, func(body []byte) (Raw, error) { return body, parseObject(body, &struct{}{}) })
 	defer k.Release()
 	var result types.WebhookTest // read here, once: another attempt would be another ping
 	if err != nil {
