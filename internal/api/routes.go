@@ -87,12 +87,6 @@ type Document[T any] struct {
 	Received
 }
 
-// Snapshot is a list without a cursor, whole.
-type Snapshot struct {
-	Rows []Raw
-	Received
-}
-
 // Me asks for the key itself. It needs no scope and works while online ordering
 // is off.
 //
@@ -125,15 +119,15 @@ func parseMe(body []byte) (types.Me, error) {
 	return me, nil
 }
 
-// Snapshot asks for the list without a cursor of a path.
-func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
+// Snapshot asks for the list without a cursor of a path, whose only page it is.
+func (c *Client) Snapshot(ctx context.Context, path string) (Page, error) {
 	s, k, err := get(ctx, c, target{route: route{path: path}}, nil, parseSnapshot)
 	k.Release()
 	s.Received = k.Received
 	return s, err
 }
 
-func parseSnapshot(body []byte) (Snapshot, error) {
+func parseSnapshot(body []byte) (Page, error) {
 	v := struct {
 		Data rows `json:"data"`
 	}{Data: rows{body: body, most: maxRows}}
@@ -141,7 +135,7 @@ func parseSnapshot(body []byte) (Snapshot, error) {
 	if err == nil && v.Data.list == nil {
 		err = errNoData
 	}
-	return Snapshot{Rows: v.Data.list}, err
+	return Page{Rows: v.Data.list}, err
 }
 
 // Row is one row, as received.
