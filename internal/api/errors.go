@@ -85,9 +85,7 @@ func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 func IsScope(err error) bool { return forbidden(err, CodeInsufficientScope) }
 
 // IsLocationForbidden is true of a location_id that the key is not allowed.
-func IsLocationForbidden(err error) bool {
-	return forbidden(err, CodeLocationForbidden)
-}
+func IsLocationForbidden(err error) bool { return forbidden(err, CodeLocationForbidden) }
 
 // IsNotFound is true of an id that the service does not know. A 404 that the service
 // did not count is an address that is no endpoint, which proves nothing about

@@ -58,9 +58,9 @@ type hold struct {
 	beyond  bool  // it may go beyond the bound
 }
 
-// take waits until the body may have a step more, and is how much that is.
-func (h *hold) take(ctx context.Context) (step int64, err error) {
-	step = min(memoryStep, h.of.half)
+// take waits until the body may have a step more.
+func (h *hold) take(ctx context.Context) (err error) {
+	step := min(memoryStep, h.of.half)
 	switch {
 	case h.beyond:
 	case h.bytes == 0:
@@ -70,10 +70,10 @@ func (h *hold) take(ctx context.Context) (step int64, err error) {
 		h.beyond = err == nil
 	}
 	if err != nil {
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	h.add(step)
-	return step, nil
+	return nil
 }
 
 // within takes a step within the bound, of the client's share and of the whole, and reports whether

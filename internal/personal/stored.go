@@ -14,8 +14,8 @@ func (p Policy) Stored(raw []byte) []byte {
 		return p.Order(raw)
 	}
 	kept := p.Order(raw)
-	customer, key := customerOf(raw)
-	if key == "" || customer != nil && customer.Kind() != 'n' {
+	_, key := CustomerOf(raw)
+	if key == "" {
 		return kept
 	}
 	return []byte(strings.Replace(string(kept), `"`+CustomerKeyField+`":null`, `"`+CustomerKeyField+`":"`+key+`"`, 1))
@@ -25,14 +25,9 @@ func (p Policy) Stored(raw []byte) []byte {
 var pseudonym = regexp.MustCompile(`^"[0-9a-f]{64}"$`)
 
 // CustomerOf is what an order says of its customer, as it is stored: the phone as it was
-// written, or the pseudonym. Both are empty where nothing is.
+// written, or else the pseudonym. Both are empty where nothing is.
 func CustomerOf(raw []byte) (phone, key string) {
-	customer, key := customerOf(raw)
-	return phoneOf(customer), key
-}
-
-// customerOf returns the customer of a stored order as JSON, nil for none, and the pseudonym.
-func customerOf(raw []byte) (customer jsontext.Value, key string) {
+	var customer jsontext.Value
 	eachField(raw, func(name string, value jsontext.Value) {
 		switch name {
 		case "customer":
@@ -43,7 +38,10 @@ func customerOf(raw []byte) (customer jsontext.Value, key string) {
 			}
 		}
 	})
-	return customer, key
+	if customer != nil && customer.Kind() != 'n' { // a pseudonym beside it is not ours
+		return phoneOf(customer), ""
+	}
+	return "", key
 }
 
 // SamePhone is true when two texts are one phone; false for texts without a digit.

@@ -60,13 +60,14 @@ func (m *Mapper) unknown(o *object, quoted []byte) error {
 }
 
 func (m *Mapper) field(f *field) error {
+	if f.nullable && f.op > opScalar && m.dec.PeekKind() == 'n' {
+		m.null(f)
+		return m.token()
+	}
 	switch f.op {
 	case opScalar:
 		return m.scalarField(f)
 	case opStruct:
-		if f.nullable && m.dec.PeekKind() == 'n' {
-			return m.skipNull(f)
-		}
 		return m.object(f.sub)
 	case opScalars, opStructs:
 		return m.list(f)
@@ -110,9 +111,6 @@ func (m *Mapper) element(f *field) error {
 }
 
 func (m *Mapper) list(f *field) error {
-	if f.nullable && m.dec.PeekKind() == 'n' {
-		return m.skipNull(f)
-	}
 	if err := m.open('[', "an array"); err != nil {
 		return err
 	}
@@ -129,11 +127,6 @@ func (m *Mapper) endList(f *field) {
 	for _, col := range f.columns {
 		m.vectors[col].EndList(f.level)
 	}
-}
-
-func (m *Mapper) skipNull(f *field) error {
-	m.null(f)
-	return m.token()
 }
 
 // null appends a field that is null: nulls, and empty lists and maps.

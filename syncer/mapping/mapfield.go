@@ -7,9 +7,6 @@ import "slices"
 // and is left to the row's JSON when it does not: it never costs the row (DESIGN
 // R9). Of unknown entries with one key the first counts.
 func (m *Mapper) mapField(f *field) error {
-	if f.nullable && m.dec.PeekKind() == 'n' {
-		return m.skipNull(f)
-	}
 	var named uint64
 	var others map[string]bool
 	err := m.members(func(name []byte) error {

@@ -155,11 +155,7 @@ func (r *reader) bad(value []byte, reason string) error {
 
 // missing is the error of a field that the object read last does not have.
 func (r *reader) missing(name string) error {
-	field := dotted(r.dec.StackPointer())
-	if field != "" {
-		field += "."
-	}
-	return &RowError{Field: field + name, Reason: "missing"}
+	return &RowError{Field: dotted(r.dec.StackPointer().AppendToken(name)), Reason: "missing"}
 }
 
 // syntax turns an error of the JSON parser into one of the row.
