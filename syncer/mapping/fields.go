@@ -60,42 +60,39 @@ func (m *Mapper) unknown(o *object, quoted []byte) error {
 }
 
 func (m *Mapper) field(f *field) error {
-	if f.nullable && f.op > opScalar && m.dec.PeekKind() == 'n' {
+	switch f.op {
+	case opScalar:
+		value, err := m.dec.ReadValue()
+		switch {
+		case err != nil:
+			return m.syntax(err)
+		case value[0] == 'n' && f.nullable:
+			m.vectors[f.scalar.col].AppendZero()
+			return nil
+		case !f.id:
+			return m.scalar(&f.scalar, value)
+		}
+		if m.rowID, err = m.id(value); err == nil && f.scalar.col >= 0 {
+			m.vectors[f.scalar.col].AppendText([]byte(m.rowID))
+		}
+		return err
+	case opSkip:
+		return m.skip()
+	case opDeleted:
+		return m.deleted()
+	}
+	if f.nullable && m.dec.PeekKind() == 'n' {
 		m.null(f)
 		return m.token()
 	}
 	switch f.op {
-	case opScalar:
-		return m.scalarField(f)
 	case opStruct:
 		return m.object(f.sub)
 	case opScalars, opStructs:
 		return m.list(f)
-	case opMap, opMapOf:
-		return m.mapField(f)
-	case opDeleted:
-		return m.deleted()
 	default:
-		return m.skip()
+		return m.mapField(f)
 	}
-}
-
-func (m *Mapper) scalarField(f *field) error {
-	value, err := m.dec.ReadValue()
-	if err != nil {
-		return m.syntax(err)
-	}
-	if value[0] == 'n' && f.nullable {
-		m.vectors[f.scalar.col].AppendZero()
-		return nil
-	}
-	if !f.id {
-		return m.scalar(&f.scalar, value)
-	}
-	if m.rowID, err = m.id(value); err == nil && f.scalar.col >= 0 {
-		m.vectors[f.scalar.col].AppendText([]byte(m.rowID))
-	}
-	return err
 }
 
 // element reads an element of an array or a map.

@@ -97,7 +97,14 @@ func (r *reader) kept(literal []byte) []byte {
 // text returns the text of a JSON string, valid until the next call. Half a surrogate
 // pair becomes U+FFFD; whole reports whether nothing was replaced.
 func (r *reader) text(quoted []byte) (text []byte, whole bool) {
-	if !r.escapes || bytes.IndexByte(quoted, '\\') < 0 {
+	if r.escapes {
+		return r.unquoted(quoted)
+	}
+	return quoted[1 : len(quoted)-1], true
+}
+
+func (r *reader) unquoted(quoted []byte) (text []byte, whole bool) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1], true
 	}
 	text, err := jsontext.AppendUnquote(r.scratch[:0], quoted)
