@@ -153,8 +153,11 @@ func parseRow(body []byte) (Raw, error) {
 		LocationID there `json:"location_id"`
 		Categories there `json:"categories"`
 	}
-	if err := parseObject(body, &row); err != nil || row.ID || row.LocationID || row.Categories {
-		return body, err
+	if err := parseObject(body, &row); err != nil {
+		return nil, err
 	}
-	return nil, shapeWrong(0, `it has none of "id", "location_id" and "categories"`)
+	if !row.ID && !row.LocationID && !row.Categories {
+		return nil, shapeWrong(0, `it has none of "id", "location_id" and "categories"`)
+	}
+	return body, nil
 }

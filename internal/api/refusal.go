@@ -43,11 +43,13 @@ func (k *call) refusal() *Error {
 	e.Code, e.Message = brief(redact(seen.Code, k.key)), brief(redact(seen.Message, k.key))
 	e.RequiredScope = redact(cmp.Or(append([]string{details.RequiredScope}, details.RequiredScopes...)...), k.key)
 	e.GrantedScopes = redact(strings.Join(details.GrantedScopes, " "), k.key)
+	var fields strings.Builder
 	for _, field := range slices.Sorted(maps.Keys(details.Fields)) {
 		if messages := details.Fields[field]; len(messages) > 0 {
-			e.Fields += redact("; "+field+": "+strings.Join(messages, ", "), k.key)
+			fields.WriteString("; " + field + ": " + strings.Join(messages, ", "))
 		}
 	}
+	e.Fields = redact(fields.String(), k.key)
 	return e
 }
 
