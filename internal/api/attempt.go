@@ -16,12 +16,13 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	leave := func(Verdict) {}
 	if k.client.gate != nil {
 		var err error
-		if leave, err = k.client.gate.Enter(req.Context(), k.target.route.heavy); err != nil {
-			return nil, &gateError{err}
+		if leave, err = k.client.gate.Enter(req.Context(), k.target.heavy); err != nil {
+			k.barred = err
+			return nil, err
 		}
 	}
 	k.attempts++
-	sent, route, opts := time.Now(), k.target.route.name(), &k.client.opts
+	sent, route, opts := time.Now(), k.target.name(), &k.client.opts
 	resp, err := k.send(req, leave)
 	k.err = err
 	opts.Observe(route, k.verdict.Status)
@@ -40,7 +41,7 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
 	defer phases.cancel(nil)
 	out := req.Clone(ctx)
-	if k.client.http1() {
+	if c := k.client; c.base.Scheme == "http" || c.proto.Load() == 1 { // HTTP/1: a first request over TLS may have either
 		out.Body = once{}
 	}
 	if err := k.authorize(out); err != nil {
@@ -75,34 +76,17 @@ type once struct{}
 func (once) Read([]byte) (int, error) { return 0, io.EOF }
 func (once) Close() error             { return nil }
 
-// http1 is true when the service is asked over HTTP/1: without TLS, or as its last answer
-// came. A client's first request over TLS may have either.
-func (c *Client) http1() bool {
-	return c.base.Scheme == "http" || c.proto.Load() == 1
-}
-
-// authorize adds the key, if the request goes where the key belongs.
+// authorize adds the key.
 func (k *call) authorize(req *http.Request) error {
-	if !sameOrigin(req.URL, k.client.base) {
-		return errors.New("the request left the origin of the base URL")
-	}
 	k.key = k.client.opts.Key()
-	if k.key == "" {
-		return errNoKey
-	}
-	for _, c := range []byte(k.key) {
-		if c <= ' ' || c > '~' {
-			return errBadKey
-		}
+	if k.key == "" || strings.ContainsFunc(k.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errKey
 	}
 	req.Header.Set("Authorization", "Bearer "+k.key)
 	return nil
 }
 
-var (
-	errNoKey  = errors.New("the key is empty")
-	errBadKey = errors.New("the key has characters that no header can carry (a line break at its end?)")
-)
+var errKey = errors.New("the key is empty, or has characters that no header can carry (a line break at its end?)")
 
 // take reads the answer whole, and a 200 to its meaning. The status line of a refusal counts, and
 // of its body the beginning is enough, or what can be read of it.
@@ -115,7 +99,7 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 		etag:        entityTag(resp.Header),
 	}
 	refused := resp.StatusCode != http.StatusOK
-	rd := &reading{limit: cmp.Or(k.target.route.most, mostOfList), cut: refused, tenant: k.client.tenant, phases: p}
+	rd := &reading{limit: cmp.Or(k.target.most, mostOfList), cut: refused, tenant: k.client.tenant, phases: p}
 	if refused {
 		rd.limit = min(rd.limit, maxRefusal)
 	}
@@ -124,12 +108,15 @@ func (k *call) take(resp *http.Response, p *phases) (err error) {
 	switch {
 	case err != nil || refused:
 	case strings.EqualFold(strings.TrimSpace(media), "text/html"):
-		err = &shapeError{kind: BodyHTML, reason: "it is HTML, not JSON"}
+		err = &BodyError{Kind: BodyHTML, Reason: "it is HTML, not JSON"}
 	default:
 		err = k.parse(k.body)
 	}
+	if shape, ok := errors.AsType[*BodyError](err); ok {
+		err = k.bodyError(shape)
+	}
 	if err != nil || refused {
-		k.release()
+		k.Release()
 	}
 	return err
 }

@@ -26,7 +26,6 @@ type reading struct {
 	phases *phases
 
 	hold  *hold // nil while the body is small
-	free  int64 // of what hold has, not used yet
 	size  int64
 	parts [][]byte // a chunk each
 }
@@ -52,7 +51,7 @@ func (rd *reading) body(resp *http.Response) (body []byte, held *hold, err error
 	case "gzip", "x-gzip":
 		err = rd.unzip(r)
 	default:
-		err = &shapeError{kind: BodyEncoding, reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
+		err = &BodyError{Kind: BodyEncoding, Reason: fmt.Sprintf("its encoding is %.40q, only gzip was asked for", encoding)}
 	}
 	if err != nil && !rd.cut {
 		return nil, nil, err
@@ -113,27 +112,24 @@ func fill(b []byte, r io.Reader) (n int, err error) {
 	return n, err
 }
 
-// room takes what the next chunk needs, twice: it is copied once. While it waits no
-// time-out runs, the service is not at fault.
+// room takes what the chunks behind the first one need, the next one with them, twice: they are
+// copied once. While it waits no time-out runs, the service is not at fault.
 func (rd *reading) room() error {
-	const need = 2 * int64(len(chunk{}))
-	if len(rd.parts)*len(chunk{}) < freeMemory {
+	need := 2 * int64(len(rd.parts)*len(chunk{}))
+	if need < 2*freeMemory {
 		return nil
 	}
 	if rd.hold == nil {
 		rd.hold = &hold{of: rd.tenant}
 	}
-	if rd.free < need {
-		step, err := rd.hold.take(rd.phases.ctx)
-		if err != nil {
+	if rd.hold.bytes < need {
+		if err := rd.hold.take(rd.phases.ctx); err != nil {
 			return fmt.Errorf("wait for room for the body: %w", err)
 		}
-		rd.free += step
 	}
-	rd.free -= need
 	return nil
 }
 
 func tooLarge(limit int64) error {
-	return &shapeError{kind: BodyTooLarge, reason: fmt.Sprintf("it is larger than %d MiB, the most that is taken of this answer", limit>>20)}
+	return &BodyError{Kind: BodyTooLarge, Reason: fmt.Sprintf("it is larger than %d MiB, the most that is taken of this answer", limit>>20)}
 }

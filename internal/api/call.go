@@ -16,8 +16,7 @@ import (
 type call struct {
 	client *Client
 	target target
-	// parse reads a 200's body inside the attempt: a cut body is tried again.
-	parse func(body []byte) error
+	parse  func(body []byte) error
 
 	attempts int
 	// Of the last attempt.
@@ -25,7 +24,8 @@ type call struct {
 	verdict Verdict
 	Received
 	answer
-	err error // why it gave no usable answer
+	err    error // why it gave no usable answer
+	barred error // why the gate did not let it through
 }
 
 // answer is what an attempt received.
@@ -35,7 +35,6 @@ type answer struct {
 	location    string // where a redirect points
 	etag        string // the version of what it shows; empty when it says none
 	body        []byte
-	hold        *hold // what body takes of the memory; nil for a small one
 }
 
 // Received is what an answer was like, and what it took.
@@ -43,61 +42,70 @@ type Received struct {
 	Date     time.Time // the service's clock, zero when not said
 	Bytes    int       // of the body, decompressed
 	Attempts int       // requests that it took
+
+	hold *hold // what the body takes of the memory; nil for a small one
 }
 
-// release gives the body back, which is not needed any more.
-func (a *answer) release() { a.hold.release() }
+// Release gives the answer back. It is not needed any more, nor what points into it. Until then
+// it counts in the client's [Memory]. More than once does no harm.
+func (r Received) Release() { r.hold.release() }
 
-// get asks for one address and has parse read the body of its 200. The answer is the
-// caller's to release. With an error there is only its number of attempts.
-func (c *Client) get(ctx context.Context, t target, query url.Values, parse func([]byte) error) (*call, error) {
-	k := &call{client: c, target: t, parse: parse}
-	req, err := c.request(context.WithValue(ctx, callKey{}, k), t, query)
-	if err != nil {
-		return k, fmt.Errorf("%s: %w", t.route.name(), err)
+// get asks for one address and returns what parse makes of the body of its 200, which happens inside
+// the attempt: a cut body is tried again. The answer is the caller's to release. With an error
+// there is only its number of attempts.
+func get[T any](ctx context.Context, c *Client, t target, query url.Values, parse func(body []byte) (T, error)) (value T, k *call, err error) {
+	k = &call{client: c, target: t, parse: func(body []byte) (err error) {
+		value, err = parse(body)
+		return err
+	}}
+	if err := k.do(ctx, query); err != nil {
+		k.Release()
+		k.Received, k.answer = Received{Attempts: k.attempts}, answer{}
+		return *new(T), k, err
 	}
-	resp, err := c.http.Do(req)
+	k.Bytes, k.Attempts = len(k.body), k.attempts
+	return value, k, nil
+}
+
+// do builds the request, without its key, which each attempt adds, and sends it until it is answered.
+func (k *call) do(ctx context.Context, query url.Values) error {
+	address, err := k.target.in(k.client.base)
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.target.name(), err)
+	}
+	address.RawQuery = query.Encode()
+	plain, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, k), k.target.method(), address.String(), nil)
+	if err != nil {
+		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
+	}
+	plain.Header.Set("Accept", "application/json")
+	plain.Header.Set("Accept-Encoding", "gzip")
+	plain.Header.Set("User-Agent", k.client.opts.UserAgent)
+	if k.target.unless != "" {
+		plain.Header.Set("If-None-Match", k.target.unless)
+	}
+	req, err := retryablehttp.FromRequest(plain)
+	if err != nil {
+		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
+	}
+	resp, err := k.client.http.Do(req)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close() // read and closed inside the attempt
 	}
 	if err != nil {
-		k.release()
-		return k, k.failed(ctx, err)
+		return k.failed(ctx, err)
 	}
-	if unchanged := k.status == http.StatusNotModified && t.unless != ""; k.status != http.StatusOK && !unchanged {
-		return k, k.refusal()
+	if unchanged := k.status == http.StatusNotModified && k.target.unless != ""; k.status != http.StatusOK && !unchanged {
+		return k.refusal()
 	}
-	k.Bytes, k.Attempts = len(k.body), k.attempts
-	return k, nil
-}
-
-// request builds the request without its key, which each attempt adds.
-func (c *Client) request(ctx context.Context, t target, query url.Values) (*retryablehttp.Request, error) {
-	if t.empty {
-		return nil, errors.New("an empty id names nothing")
-	}
-	address := *c.base
-	address.RawPath = c.base.EscapedPath() + t.escaped
-	address.Path = c.base.Path + t.plain
-	address.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, t.route.method(), address.String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set("User-Agent", c.opts.UserAgent)
-	if t.unless != "" {
-		req.Header.Set("If-None-Match", t.unless)
-	}
-	return retryablehttp.FromRequest(req)
+	return nil
 }
 
 // failed is the error of a request that ended without an answer.
 func (k *call) failed(ctx context.Context, err error) error {
-	route := k.target.route.name()
-	if barred, ok := errors.AsType[*gateError](err); ok {
-		return fmt.Errorf("%s: %w", route, barred.err)
+	route := k.target.name()
+	if k.barred != nil {
+		return fmt.Errorf("%s: %w", route, k.barred)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", route, context.Cause(ctx))
@@ -105,23 +113,23 @@ func (k *call) failed(ctx context.Context, err error) error {
 	if k.err != nil {
 		err = k.err
 	}
-	if shape, ok := errors.AsType[*shapeError](err); ok {
-		return k.bodyError(shape)
+	if shape, ok := errors.AsType[*BodyError](err); ok {
+		return shape
 	}
 	return &TransportError{Route: route, Attempts: k.attempts, Err: scrub(err, k.key)}
 }
 
-// bodyError is the error of an answer that cannot be used.
-func (k *call) bodyError(shape *shapeError) *BodyError {
-	return &BodyError{
-		Route: k.target.route.name(), Kind: shape.kind, Reason: redact(shape.reason, k.key), ContentType: k.contentType,
-		Size: len(k.body), Offset: shape.offset, Seen: k.excerpt(shape.offset), Attempts: k.attempts,
-	}
+// bodyError is what is wrong with a body, and of which answer.
+func (k *call) bodyError(wrong *BodyError) *BodyError {
+	e := *wrong
+	e.Route, e.Reason, e.ContentType = k.target.name(), redact(e.Reason, k.key), k.contentType
+	e.Size, e.Seen = len(k.body), k.excerpt(e.Offset)
+	return &e
 }
 
 // excerpt is a piece of the answer's body, fit for a log: empty where it may tell of people.
 func (k *call) excerpt(offset int) string {
-	if k.target.route.personal {
+	if k.target.personal {
 		return ""
 	}
 	return excerpt(k.body, offset, k.key)
@@ -138,9 +146,3 @@ func scrub(err error, key string) error {
 	}
 	return err
 }
-
-// gateError is a gate that let nobody through.
-type gateError struct{ err error }
-
-func (e *gateError) Error() string { return e.err.Error() }
-func (e *gateError) Unwrap() error { return e.err }

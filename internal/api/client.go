@@ -29,7 +29,7 @@ type Options struct {
 	// Memory bounds what the bodies of all clients that share it take together;
 	// default one of [DefaultMemory] for this client alone.
 	Memory *Memory
-	// Timeouts default to [DefaultTimeouts], field by field.
+	// Timeouts default to defaultTimeouts, field by field.
 	Timeouts Timeouts
 	// Keep says what is kept of an order placed through the key, whose JSON it is given: of
 	// its customer nothing else is known behind the client (DESIGN R14). What is given stays

@@ -19,17 +19,8 @@ const (
 	maxCursor     = 4 << 10
 )
 
-// shapeError says what is wrong with a body; offset is where.
-type shapeError struct {
-	kind   BodyKind
-	offset int
-	reason string
-}
-
-func (e *shapeError) Error() string { return e.reason }
-
-func shapeWrong(offset int, reason string) *shapeError {
-	return &shapeError{kind: BodyShape, offset: offset, reason: reason}
+func shapeWrong(offset int, reason string) *BodyError {
+	return &BodyError{Kind: BodyShape, Offset: offset, Reason: reason}
 }
 
 // rows reads the array of an envelope: each row is a piece of the body, as received.
@@ -101,25 +92,24 @@ func (t *there) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return d.SkipValue()
 }
 
-func parsePage(body []byte, p *Page) error {
+func parsePage(body []byte) (p Page, err error) {
 	v := struct {
 		Data       rows           `json:"data"`
 		HasMore    single[*bool]  `json:"has_more"`
 		NextCursor single[string] `json:"next_cursor"`
 	}{Data: rows{body: body, most: maxRows}}
-	err := parseObject(body, &v)
+	err = parseObject(body, &v)
 	switch n := len(v.NextCursor.value); {
 	case err != nil:
-		return err
+		return p, err
 	case v.Data.list == nil:
-		return errNoData
+		return p, errNoData
 	case v.HasMore.value == nil:
-		return shapeWrong(0, `no "has_more"`)
+		return p, shapeWrong(0, `no "has_more"`)
 	case n > maxCursor:
-		return shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
+		return p, shapeWrong(0, fmt.Sprintf(`"next_cursor" has %d bytes, and more than %d do not fit into an address`, n, maxCursor))
 	}
-	*p = Page{Rows: v.Data.list, NextCursor: v.NextCursor.value, HasMore: *v.HasMore.value}
-	return nil
+	return Page{Rows: v.Data.list, NextCursor: v.NextCursor.value, HasMore: *v.HasMore.value}, nil
 }
 
 var errNoData = shapeWrong(0, `no "data"`)
@@ -132,20 +122,20 @@ func parseObject(body []byte, v any) error {
 	begin := bytes.TrimLeft(body, blanks)
 	switch {
 	case len(begin) == 0:
-		return &shapeError{kind: BodyEmpty, reason: "it is empty"}
+		return &BodyError{Kind: BodyEmpty, Reason: "it is empty"}
 	case begin[0] == '<':
-		return &shapeError{kind: BodyHTML, offset: len(body) - len(begin), reason: "it is HTML, not JSON"}
+		return &BodyError{Kind: BodyHTML, Offset: len(body) - len(begin), Reason: "it is HTML, not JSON"}
 	}
 	err := json.Unmarshal(body, v, lenient)
 	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
-	shape, isShape := errors.AsType[*shapeError](err)
+	shape, isShape := errors.AsType[*BodyError](err)
 	semantic, isSemantic := errors.AsType[*json.SemanticError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &shapeError{kind: BodyTruncated, offset: len(body), reason: "it ends in the middle"}
+		return &BodyError{Kind: BodyTruncated, Offset: len(body), Reason: "it ends in the middle"}
 	case isSyntax:
 		// It repeats no more of the body than the few characters that are wrong.
-		return &shapeError{kind: BodySyntax, offset: int(syntax.ByteOffset), reason: syntax.Err.Error()}
+		return &BodyError{Kind: BodySyntax, Offset: int(syntax.ByteOffset), Reason: syntax.Err.Error()}
 	case isShape:
 		return shape
 	case begin[0] != '{':
@@ -156,5 +146,18 @@ func parseObject(body []byte, v any) error {
 	return err
 }
 
-// anyObject checks that a body is one JSON object.
-func anyObject(body []byte) error { return parseObject(body, &struct{}{}) }
+// parseRow checks that a body is a row: one JSON object that has what one is known by.
+func parseRow(body []byte) (Raw, error) {
+	var row struct {
+		ID         there `json:"id"`
+		LocationID there `json:"location_id"`
+		Categories there `json:"categories"`
+	}
+	if err := parseObject(body, &row); err != nil {
+		return nil, err
+	}
+	if !row.ID && !row.LocationID && !row.Categories {
+		return nil, shapeWrong(0, `it has none of "id", "location_id" and "categories"`)
+	}
+	return body, nil
+}

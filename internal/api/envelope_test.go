@@ -55,10 +55,9 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			var page Page
-			err := parsePage([]byte(c.body), &page)
-			shape, ok := errors.AsType[*shapeError](err)
-			if !ok || shape.kind != c.kind || shape.reason != c.reason {
+			_, err := parsePage([]byte(c.body))
+			shape, ok := errors.AsType[*BodyError](err)
+			if !ok || shape.Kind != c.kind || shape.Reason != c.reason {
 				t.Errorf("got %+v (%v), want %s: %s", shape, err, c.kind, c.reason)
 			}
 		})
@@ -68,19 +67,16 @@ func TestEnvelopeIsReadStrictly(t *testing.T) {
 // What one envelope has is an unknown field in another, and may hold anything.
 func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 	odd := `"currency":7,"group_by":{},"totals":[],"Data":1,"HAS_MORE":"x","x":[{"data":1,"data":2}],`
-	var page Page
-	if err := parsePage([]byte(`{`+odd+`"from":1,"to":[],"data":[1],"next_cursor":null,"has_more":false}`), &page); err != nil || len(page.Rows) != 1 {
+	if page, err := parsePage([]byte(`{` + odd + `"from":1,"to":[],"data":[1],"next_cursor":null,"has_more":false}`)); err != nil || len(page.Rows) != 1 {
 		t.Errorf("page %+v: %v", page, err)
 	}
-	var s Snapshot
-	if err := parseSnapshot([]byte(`{`+odd+`"from":1,"to":[],"has_more":"no","next_cursor":7,"data":[1,2]}`), &s); err != nil || len(s.Rows) != 2 {
+	if s, err := parseSnapshot([]byte(`{` + odd + `"from":1,"to":[],"has_more":"no","next_cursor":7,"data":[1,2]}`)); err != nil || len(s.Rows) != 2 {
 		t.Errorf("snapshot %+v: %v", s, err)
 	}
-	var r SalesReport
-	if err := parseReport([]byte(`{"totals":[],"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","group_by":"day","data":[1]}`), &r, false); err != nil || len(r.Rows) != 1 {
+	if r, err := parseReport([]byte(`{"totals":[],"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","group_by":"day","data":[1]}`), false); err != nil || len(r.Rows) != 1 {
 		t.Errorf("report %+v: %v", r, err)
 	}
-	if err := parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), &r, true); err != nil || len(r.Rows) != 1 {
+	if r, err := parseReport([]byte(`{"group_by":7,"has_more":7,"next_cursor":{},"currency":"RON","from":"a","to":"b","totals":{},"data":[1]}`), true); err != nil || len(r.Rows) != 1 {
 		t.Errorf("report %+v: %v", r, err)
 	}
 	me, err := parseMe([]byte(`{"App":7,"app":{"ID":5,"id":"a","name":"k","mode":"live"},"business":{"id":"b"},"SCOPES":null,"scopes":["sales:read"],"location_ids":[],"Rate_Limits":"none"}`))
@@ -90,9 +86,9 @@ func TestUnknownFieldsOfEnvelopes(t *testing.T) {
 }
 
 func TestReportNeedsItsTotals(t *testing.T) {
-	var r SalesReport
 	body := []byte(`{"currency":"RON","from":"2026-01-01","to":"2026-01-02","group_by":"day","data":[{"a":1}],"totals":{"orders":3}}`)
-	if err := parseReport(body, &r, true); err != nil {
+	r, err := parseReport(body, true)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Currency != "RON" || string(r.Totals) != `{"orders":3}` || len(r.Rows) != 1 {
@@ -102,7 +98,7 @@ func TestReportNeedsItsTotals(t *testing.T) {
 		t.Error("the totals are a copy")
 	}
 	for _, wrong := range []string{`{"data":[]}`, `{"data":[],"totals":[]}`, `{"data":[],"totals":{},"totals":{}}`, `{"data":[],"totals":{},"currency":"a","currency":"b"}`} {
-		if err := parseReport([]byte(wrong), &r, true); err == nil {
+		if _, err := parseReport([]byte(wrong), true); err == nil {
 			t.Errorf("a daily report was taken: %s", wrong)
 		}
 	}
@@ -110,7 +106,7 @@ func TestReportNeedsItsTotals(t *testing.T) {
 	if got := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := parseReport(body, &r, false); err != nil || len(r.Rows) != 1 || r.Totals != nil {
+			if r, err := parseReport(body, false); err != nil || len(r.Rows) != 1 || r.Totals != nil {
 				b.Fatal(err)
 			}
 		}
@@ -133,7 +129,7 @@ func FuzzBody(f *testing.F) {
 func sameAsStandard(t interface {
 	Errorf(string, ...any)
 }, body []byte) {
-	err := anyObject(body)
+	err := parseObject(body, &struct{}{})
 	want := json.Valid(body) && bytes.TrimLeft(body, blanks)[0] == '{'
 	if (err == nil) != want {
 		t.Errorf("%q: %v, the standard library takes it: %v", body, err, want)
@@ -164,8 +160,8 @@ func TestBrokenPagesAreRefused(t *testing.T) {
 
 func TestRowsComeOutAsReceived(t *testing.T) {
 	body := orderPage(200)
-	var page Page
-	if err := parsePage(body, &page); err != nil {
+	page, err := parsePage(body)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var std struct{ Data []json.RawMessage }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,11 +30,10 @@ type Error struct {
 	// answered.
 	Code    string
 	Message string
-	// Fields of a 422: what is wrong with each.
-	Fields map[string][]string
+	Fields  string // of a 422: what is wrong with each
 	// Scopes of a 403 insufficient_scope.
 	RequiredScope string
-	GrantedScopes []string
+	GrantedScopes string
 	RetryAfter    time.Duration // 0: not said
 	Date          time.Time     // the service's clock, zero when not said
 	// Limit is X-RateLimit-Limit, -1 when missing: the service counts every
@@ -63,9 +60,9 @@ func (e *Error) Error() string {
 		b.WriteString(": " + e.Message)
 	}
 	if e.RequiredScope != "" {
-		fmt.Fprintf(&b, " (needs %s, the key has %s)", brief(e.RequiredScope), brief(cmp.Or(strings.Join(e.GrantedScopes, " "), "none")))
+		fmt.Fprintf(&b, " (needs %s, the key has %s)", brief(e.RequiredScope), brief(cmp.Or(e.GrantedScopes, "none")))
 	}
-	b.WriteString(brief(e.fields()))
+	b.WriteString(brief(e.Fields))
 	if e.RetryAfter > 0 {
 		fmt.Fprintf(&b, " (retry after %s)", e.RetryAfter)
 	}
@@ -73,15 +70,6 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " (%d attempts)", e.Attempts)
 	}
 	return text.Visible(b.String()) // the service's words are on one line, and cannot play at being ours
-}
-
-// fields is what a 422 says about each field.
-func (e *Error) fields() string {
-	var b strings.Builder
-	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		fmt.Fprintf(&b, "; %s: %s", field, strings.Join(e.Fields[field], ", "))
-	}
-	return b.String()
 }
 
 // IsUnauthorized is true of a missing, wrong or deleted key.
@@ -97,9 +85,7 @@ func IsAPIDisabled(err error) bool { return forbidden(err, CodeAPIDisabled) }
 func IsScope(err error) bool { return forbidden(err, CodeInsufficientScope) }
 
 // IsLocationForbidden is true of a location_id that the key is not allowed.
-func IsLocationForbidden(err error) bool {
-	return forbidden(err, CodeLocationForbidden)
-}
+func IsLocationForbidden(err error) bool { return forbidden(err, CodeLocationForbidden) }
 
 // IsNotFound is true of an id that the service does not know. A 404 that the service
 // did not count is an address that is no endpoint, which proves nothing about

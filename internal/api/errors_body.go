@@ -34,7 +34,6 @@ type BodyError struct {
 	Size        int    // bytes received, decompressed
 	Offset      int    // where it goes wrong
 	Seen        string // what stands there, cut short
-	Attempts    int
 }
 
 func (e *BodyError) Error() string {

@@ -51,28 +51,16 @@ type Page struct {
 	// others that did cannot be asked for.
 	PassedBy time.Time
 	Received
-
-	hold *hold
 }
-
-// Release gives the rows back. They are not needed any more, nor what points into them.
-// Until then they count in the client's [Memory]. More than once does no harm.
-func (p Page) Release() { p.hold.release() }
 
 // Route is the list's name in errors and metrics, "GET /products".
 func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
 func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
-	var page Page
-	answer, err := c.get(ctx, l.route.to(), q.values(), func(body []byte) error {
-		return parsePage(body, &page)
-	})
-	if err != nil {
-		return Page{}, err
-	}
-	page.Received, page.hold = answer.Received, answer.hold
-	return page, nil
+	page, k, err := get(ctx, c, target{route: l.route}, q.values(), parsePage)
+	page.Received = k.Received
+	return page, err
 }
 
 // Pages hands out the list's pages from q.Cursor on, as [Follow] does.

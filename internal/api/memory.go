@@ -58,45 +58,31 @@ type hold struct {
 	beyond  bool  // it may go beyond the bound
 }
 
-// take waits until the body may have a step more, and is how much that is.
-func (h *hold) take(ctx context.Context) (step int64, err error) {
-	step = min(memoryStep, h.of.half)
+// take waits until the body may have a step more.
+func (h *hold) take(ctx context.Context) (err error) {
+	step := min(memoryStep, h.of.half)
 	switch {
 	case h.beyond:
 	case h.bytes == 0:
-		if h.wait(ctx, step) != nil {
-			return 0, context.Cause(ctx)
-		}
-	case h.try(step):
-	default:
-		if err := h.of.beyond.Acquire(ctx, 1); err != nil {
-			return 0, context.Cause(ctx)
-		}
-		h.beyond = true
+		h.within(step, func(s *semaphore.Weighted) bool { err = s.Acquire(ctx, step); return err == nil })
+	case !h.within(step, func(s *semaphore.Weighted) bool { return s.TryAcquire(step) }):
+		err = h.of.beyond.Acquire(ctx, 1)
+		h.beyond = err == nil
+	}
+	if err != nil {
+		return context.Cause(ctx)
 	}
 	h.add(step)
-	return step, nil
-}
-
-// wait takes a step within the bound, of the client's share and of the whole, when it may.
-func (h *hold) wait(ctx context.Context, step int64) error {
-	if err := h.of.share.Acquire(ctx, step); err != nil {
-		return err
-	}
-	if err := h.of.whole.Acquire(ctx, step); err != nil {
-		h.of.share.Release(step)
-		return err
-	}
-	h.counted += step
 	return nil
 }
 
-// try takes a step within the bound if it may at once.
-func (h *hold) try(step int64) bool {
-	if !h.of.share.TryAcquire(step) {
+// within takes a step within the bound, of the client's share and of the whole, and reports whether
+// it could.
+func (h *hold) within(step int64, acquire func(*semaphore.Weighted) bool) bool {
+	if !acquire(h.of.share) {
 		return false
 	}
-	if !h.of.whole.TryAcquire(step) {
+	if !acquire(h.of.whole) {
 		h.of.share.Release(step)
 		return false
 	}

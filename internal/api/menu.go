@@ -13,38 +13,14 @@ type MenuAnswer struct {
 	Raw       Raw
 	ETag      string // the version of the menu; empty when the service names none
 	Received
-
-	hold *hold
 }
-
-// Release gives the menu back. It is not needed any more, nor what points into it. Until then
-// it counts in the client's [Memory]. More than once does no harm.
-func (a *MenuAnswer) Release() { a.hold.release() }
 
 // Menu asks for the orderable menu of a location, unless it is still the one of an ETag
 // that an answer gave before; an empty one asks for the menu whatever it is. The answer is
 // the caller's to release.
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
-	t := routeMenu.to(location)
-	t.unless = etag
-	answer, err := c.get(ctx, t, nil, func(body []byte) error {
-		var menu struct {
-			LocationID there `json:"location_id"`
-			Categories there `json:"categories"`
-		}
-		if err := parseObject(body, &menu); err != nil || menu.LocationID || menu.Categories {
-			return err
-		}
-		return shapeWrong(0, `it has neither "location_id" nor "categories"`)
-	})
-	if err != nil {
-		return MenuAnswer{}, err
-	}
-	a := MenuAnswer{ETag: answer.etag, Received: answer.Received, hold: answer.hold}
-	if a.Unchanged = answer.status == http.StatusNotModified; !a.Unchanged {
-		a.Raw = answer.body
-	}
-	return a, nil
+	raw, k, err := get(ctx, c, target{routeMenu, location, etag}, nil, parseRow)
+	return MenuAnswer{Unchanged: k.status == http.StatusNotModified, Raw: raw, ETag: k.etag, Received: k.Received}, err
 }
 
 // sendable are the ETags that can be sent back, in the quotes that HTTP wants or without: others

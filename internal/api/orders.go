@@ -45,12 +45,11 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	values := url.Values{}
 	values.Set("updated_since", since.Format(time.RFC3339Nano))
 	values.Set("limit", strconv.Itoa(onlinePageLimit))
-	var sent Page
-	answer, err := c.get(ctx, routeOrders.to(), values, func(body []byte) error { return parseOnline(body, &sent) })
+	sent, k, err := get(ctx, c, target{route: routeOrders}, values, parseOnline)
+	page := Page{Received: k.Received}
 	if err != nil {
-		return Page{}, err
+		return page, err
 	}
-	page := Page{Received: answer.Received, hold: answer.hold}
 	for _, row := range sent.Rows {
 		page.Rows = append(page.Rows, c.opts.Keep(row))
 	}
@@ -64,22 +63,21 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 	return page, nil
 }
 
-func parseOnline(body []byte, p *Page) error {
+func parseOnline(body []byte) (p Page, err error) {
 	v := struct {
 		Data rows           `json:"data"`
 		Next single[string] `json:"next_updated_since"`
 	}{Data: rows{body: body, most: maxRows}}
 	if err := parseObject(body, &v); err != nil {
-		return err
+		return p, err
 	}
 	if v.Data.list == nil {
-		return errNoData
+		return p, errNoData
 	}
 	if _, ok := instant(v.Next.value); v.Next.value != "" && !ok {
-		return shapeWrong(0, `"next_updated_since" is no instant`)
+		return p, shapeWrong(0, `"next_updated_since" is no instant`)
 	}
-	*p = Page{Rows: v.Data.list, NextCursor: v.Next.value}
-	return nil
+	return Page{Rows: v.Data.list, NextCursor: v.Next.value}, nil
 }
 
 // instant reads an instant, cut to microseconds.
@@ -138,10 +136,10 @@ func (c *Client) OnlineOrder(ctx context.Context, id string) (Row, error) {
 	if c.opts.Keep == nil {
 		return Row{}, errNothingKept
 	}
-	answer, err := c.get(ctx, routeOrder.to(id), nil, anyObject)
+	raw, k, err := get(ctx, c, target{route: routeOrder, id: id}, nil, parseRow)
 	if err != nil {
 		return Row{}, err
 	}
-	answer.release()
-	return Row{bytes.Clone(c.opts.Keep(answer.body)), answer.Received}, nil
+	k.Release()
+	return Row{bytes.Clone(c.opts.Keep(raw)), k.Received}, nil
 }

@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -23,19 +21,16 @@ const (
 	maxHold   = 30 * time.Second
 )
 
-// maxRedirects of one attempt; only within the base URL's origin.
-const maxRedirects = 3
-
 // retrying is a client that tries again. Every attempt of a request goes through [attempt],
 // which has the request's [call] in its context.
 func (c *Client) retrying() *retryablehttp.Client {
 	return &retryablehttp.Client{
-		HTTPClient:     &http.Client{Transport: attempt{}, CheckRedirect: c.redirect},
-		RetryMax:       max(c.opts.RetryMax, 0),
-		RequestLogHook: again,
-		CheckRetry:     passes,
-		Backoff:        c.wait,
-		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
+		// A redirect is an answer as others: whoever it names never sees the key.
+		HTTPClient:   &http.Client{Transport: attempt{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		RetryMax:     max(c.opts.RetryMax, 0),
+		CheckRetry:   passes,
+		Backoff:      c.wait,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
@@ -54,10 +49,10 @@ func (attempt) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // passes decides whether the attempt that just ended is followed by another.
 func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if err != nil || ctx.Err() != nil {
-		return ctx.Err() == nil && passing(err), nil // the call reports the context's cause
-	}
 	k := callOf(ctx)
+	if err != nil || ctx.Err() != nil {
+		return ctx.Err() == nil && k.barred == nil && passing(err), nil // the call reports the context's cause
+	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
 		// The gate has been told and holds the next attempt until it is allowed.
@@ -70,30 +65,22 @@ func passes(ctx context.Context, resp *http.Response, err error) (bool, error) {
 
 // passing is true of errors that the next attempt may not meet.
 func passing(err error) bool {
-	if shape, ok := errors.AsType[*shapeError](err); ok {
+	if body, ok := errors.AsType[*BodyError](err); ok {
 		// What a proxy or a service in the middle of a restart has put there goes by.
 		// What is too large, or encoded as nobody asked for, costs much and comes again.
-		return shape.kind != BodyTooLarge && shape.kind != BodyEncoding
-	}
-	if _, ok := errors.AsType[*gateError](err); ok {
-		return false
+		return body.Kind != BodyTooLarge && body.Kind != BodyEncoding
 	}
 	if p, ok := errors.AsType[*ProxyError](err); ok {
 		return p.Status >= http.StatusInternalServerError
 	}
-	return !errors.Is(err, errNoKey) && !errors.Is(err, errBadKey) && !untrusted(err)
+	return !errors.Is(err, errKey) && !untrusted(err)
 }
 
 // untrusted is true of a server that is not who it should be, or speaks no TLS.
 func untrusted(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[x509.UnknownAuthorityError](err)
-	return ok
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	return certificate || plain
 }
 
 // wait is how long to wait before the next attempt.
@@ -108,37 +95,9 @@ func (c *Client) wait(_, _ time.Duration, attempt int, resp *http.Response) time
 	return max(wait, callOf(resp.Request.Context()).verdict.RetryAfter)
 }
 
-// again tells of every attempt but the first.
-func again(_ retryablehttp.Logger, req *http.Request, attempt int) {
-	if k := callOf(req.Context()); attempt > 0 {
-		k.client.opts.Logger.Debug("trying again", "route", k.target.route.name(), "attempt", k.attempts, "status", k.verdict.Status, "err", k.loggable())
-	}
-}
-
 // backoff doubles from firstWait to maxWait, spread by jitter in [0,1) over the
 // upper half.
 func backoff(attempt int, jitter float64) time.Duration {
 	base := lifecycle.Backoff(firstWait, maxWait, attempt)
 	return lifecycle.Between(base/2, base, jitter)
-}
-
-// loggable is the last attempt's error as text, empty when there was an answer.
-func (k *call) loggable() string {
-	if k.err == nil {
-		return ""
-	}
-	return scrub(k.err, k.key).Error()
-}
-
-// redirect follows redirects within the origin of the base URL; another origin
-// must never see the key, and is answered with the redirect itself.
-func (c *Client) redirect(req *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects || !sameOrigin(req.URL, c.base) {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && a.Host == b.Host
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -40,25 +41,23 @@ func (r route) method() string {
 	return http.MethodGet
 }
 
-// to is the route with its id filled in.
-func (r route) to(id ...string) target {
-	t := target{route: r, escaped: r.path, plain: r.path}
-	for _, id := range id {
-		t.empty = t.empty || id == ""
-		t.escaped = strings.Replace(t.escaped, "{id}", escapeID(id), 1)
-		t.plain = strings.Replace(t.plain, "{id}", id, 1)
-	}
-	return t
-}
-
-// target is a route with its ids.
+// target is a route with the id in it.
 type target struct {
-	route   route
-	escaped string
-	plain   string
-	empty   bool // an id is missing
+	route
+	id string
 	// unless is an ETag: an answer of another version is wanted only. 304 is an answer then.
 	unless string
+}
+
+// in puts the id into the address of a service.
+func (t target) in(base *url.URL) (*url.URL, error) {
+	if t.id == "" && strings.Contains(t.path, "{id}") {
+		return nil, errors.New("an empty id names nothing")
+	}
+	at := *base
+	at.RawPath = base.EscapedPath() + strings.Replace(t.path, "{id}", escapeID(t.id), 1)
+	at.Path = base.Path + strings.Replace(t.path, "{id}", t.id, 1)
+	return &at, nil
 }
 
 // escapeID makes one path segment of an id. Ids hold any character (api.md,
@@ -88,28 +87,15 @@ type Document[T any] struct {
 	Received
 }
 
-// Snapshot is a list without a cursor, whole.
-type Snapshot struct {
-	Rows []Raw
-	Received
-}
-
 // Me asks for the key itself. It needs no scope and works while online ordering
 // is off.
 //
 // An answer without the restaurant, the scopes or the locations is none: what a key may
 // no longer read, or use, is acted upon.
 func (c *Client) Me(ctx context.Context) (Document[types.Me], error) {
-	var me types.Me
-	answer, err := c.get(ctx, routeMe.to(), nil, func(body []byte) (err error) {
-		me, err = parseMe(body)
-		return err
-	})
-	if err != nil {
-		return Document[types.Me]{}, err
-	}
-	answer.release()
-	return Document[types.Me]{Value: me, Raw: answer.body, Received: answer.Received}, nil
+	me, k, err := get(ctx, c, target{route: routeMe}, nil, parseMe)
+	k.Release()
+	return Document[types.Me]{Value: me, Raw: k.body, Received: k.Received}, err
 }
 
 // maxBusiness bounds the id that every row and checkpoint carries.
@@ -133,31 +119,23 @@ func parseMe(body []byte) (types.Me, error) {
 	return me, nil
 }
 
-// Snapshot asks for the list without a cursor of a path.
-func (c *Client) Snapshot(ctx context.Context, path string) (Snapshot, error) {
-	var s Snapshot
-	answer, err := c.get(ctx, route{path: path}.to(), nil, func(body []byte) error {
-		return parseSnapshot(body, &s)
-	})
-	if err != nil {
-		return Snapshot{}, err
-	}
-	answer.release()
-	s.Received = answer.Received
-	return s, nil
+// Snapshot asks for the list without a cursor of a path, whose only page it is.
+func (c *Client) Snapshot(ctx context.Context, path string) (Page, error) {
+	s, k, err := get(ctx, c, target{route: route{path: path}}, nil, parseSnapshot)
+	k.Release()
+	s.Received = k.Received
+	return s, err
 }
 
-func parseSnapshot(body []byte, s *Snapshot) error {
+func parseSnapshot(body []byte) (Page, error) {
 	v := struct {
 		Data rows `json:"data"`
 	}{Data: rows{body: body, most: maxRows}}
-	if err := parseObject(body, &v); err != nil {
-		return err
+	err := parseObject(body, &v)
+	if err == nil && v.Data.list == nil {
+		err = errNoData
 	}
-	if s.Rows = v.Data.list; s.Rows == nil {
-		return errNoData
-	}
-	return nil
+	return Page{Rows: v.Data.list}, err
 }
 
 // Row is one row, as received.
@@ -168,20 +146,7 @@ type Row struct {
 
 // RowAt asks for one row by its id, behind the path of its list.
 func RowAt(ctx context.Context, c *Client, path, id string) (Row, error) {
-	t := route{path: path + "/{id}", most: mostOfObject}.to(id)
-	answer, err := c.get(ctx, t, nil, func(body []byte) error {
-		var row struct {
-			ID         there `json:"id"`
-			LocationID there `json:"location_id"`
-		}
-		if err := parseObject(body, &row); err != nil || row.ID || row.LocationID {
-			return err
-		}
-		return shapeWrong(0, `it has neither "id" nor "location_id"`)
-	})
-	if err != nil {
-		return Row{}, err
-	}
-	answer.release()
-	return Row{answer.body, answer.Received}, nil
+	raw, k, err := get(ctx, c, target{route: route{path: path + "/{id}", most: mostOfObject}, id: id}, nil, parseRow)
+	k.Release()
+	return Row{raw, k.Received}, err
 }

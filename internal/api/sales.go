@@ -48,16 +48,10 @@ func (q SalesQuery) values() url.Values {
 }
 
 func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport, error) {
-	var s SalesReport
-	answer, err := c.get(ctx, r.to(), v, func(body []byte) error {
-		return parseReport(body, &s, r == routeSalesDaily)
-	})
-	if err != nil {
-		return SalesReport{Received: Received{Attempts: answer.attempts}}, err
-	}
-	answer.release()
-	s.Received = answer.Received
-	return s, nil
+	s, k, err := get(ctx, c, target{route: r}, v, func(body []byte) (SalesReport, error) { return parseReport(body, r == routeSalesDaily) })
+	k.Release()
+	s.Received = k.Received
+	return s, err
 }
 
 // totals reads the totals of a report as a piece of the body; without a body nobody asks for them.
@@ -78,7 +72,7 @@ func (t *totals) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
 	return err
 }
 
-func parseReport(body []byte, s *SalesReport, daily bool) error {
+func parseReport(body []byte, daily bool) (s SalesReport, err error) {
 	v := struct {
 		Currency single[string] `json:"currency"`
 		Data     rows           `json:"data"`
@@ -87,15 +81,14 @@ func parseReport(body []byte, s *SalesReport, daily bool) error {
 	if daily {
 		v.Totals.body = body
 	}
-	err := parseObject(body, &v)
+	err = parseObject(body, &v)
 	switch {
 	case err != nil:
-		return err
+		return s, err
 	case v.Data.list == nil:
-		return errNoData
+		return s, errNoData
 	case daily && jsontext.Value(v.Totals.raw).Kind() != '{':
-		return shapeWrong(0, `"totals" is not an object`)
+		return s, shapeWrong(0, `"totals" is not an object`)
 	}
-	*s = SalesReport{Rows: v.Data.list, Totals: v.Totals.raw, Currency: v.Currency.value}
-	return nil
+	return SalesReport{Rows: v.Data.list, Totals: v.Totals.raw, Currency: v.Currency.value}, nil
 }

@@ -37,8 +37,7 @@ func BenchmarkSplit(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		var p Page
-		if err := parsePage(body, &p); err != nil || len(p.Rows) != 200 {
+		if p, err := parsePage(body); err != nil || len(p.Rows) != 200 {
 			b.Fatal(len(p.Rows), err)
 		}
 	}

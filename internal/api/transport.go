@@ -13,18 +13,14 @@ import (
 
 // Timeouts bound each phase of an attempt. Waiting at a gate counts for none.
 type Timeouts struct {
-	Dial   time.Duration // connecting; only for transports of NewTransport
-	TLS    time.Duration // the handshake; only for transports of NewTransport
 	Ping   time.Duration // an HTTP/2 connection without a frame, and then without an answer to a ping; only for transports of NewTransport
 	Header time.Duration // from sending to the answer's headers, dial and TLS included
 	Idle   time.Duration // between two reads of the body
 	Whole  time.Duration // from sending to the last byte
 }
 
-// DefaultTimeouts suit pages of a few hundred kilobytes over a slow line.
-var DefaultTimeouts = Timeouts{
-	Dial:   10 * time.Second,
-	TLS:    10 * time.Second,
+// defaultTimeouts suit pages of a few hundred kilobytes over a slow line.
+var defaultTimeouts = Timeouts{
 	Ping:   15 * time.Second,
 	Header: 60 * time.Second,
 	Idle:   30 * time.Second,
@@ -32,12 +28,10 @@ var DefaultTimeouts = Timeouts{
 }
 
 func (t Timeouts) withDefaults() Timeouts {
-	t.Dial = cmp.Or(t.Dial, DefaultTimeouts.Dial)
-	t.TLS = cmp.Or(t.TLS, DefaultTimeouts.TLS)
-	t.Ping = cmp.Or(t.Ping, DefaultTimeouts.Ping)
-	t.Header = cmp.Or(t.Header, DefaultTimeouts.Header)
-	t.Idle = cmp.Or(t.Idle, DefaultTimeouts.Idle)
-	t.Whole = cmp.Or(t.Whole, DefaultTimeouts.Whole)
+	t.Ping = cmp.Or(t.Ping, defaultTimeouts.Ping)
+	t.Header = cmp.Or(t.Header, defaultTimeouts.Header)
+	t.Idle = cmp.Or(t.Idle, defaultTimeouts.Idle)
+	t.Whole = cmp.Or(t.Whole, defaultTimeouts.Whole)
 	return t
 }
 
@@ -65,6 +59,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// connecting bounds a connection, and then its handshake.
+const connecting = 10 * time.Second
+
 // maxHeader is the most bytes of an answer's headers.
 const maxHeader = 64 << 10
 
@@ -73,12 +70,12 @@ const maxHeader = 64 << 10
 // environment. Decompression is the client's, who bounds what comes out of it.
 func NewTransport(t Timeouts) *http.Transport {
 	t = t.withDefaults()
-	dialer := net.Dialer{Timeout: t.Dial, KeepAlive: 30 * time.Second}
+	dialer := net.Dialer{Timeout: connecting, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		OnProxyConnectResponse: connectedThrough,
 		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    t.TLS,
+		TLSHandshakeTimeout:    connecting,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           1024,

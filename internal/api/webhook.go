@@ -12,14 +12,14 @@ import (
 // of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
 func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
-	answer, err := c.get(ctx, routeWebhookTest.to(), nil, anyObject)
-	if err != nil {
-		return types.WebhookTest{}, err
-	}
-	defer answer.release()
+	_, k, err := get(ctx, c, target{route: routeWebhookTest}, nil, func(body []byte) (Raw, error) { return body, parseObject(body, &struct{}{}) })
+	defer k.Release()
 	var result types.WebhookTest // read here, once: another attempt would be another ping
-	if shape, ok := errors.AsType[*shapeError](parseObject(answer.body, &result)); ok {
-		return types.WebhookTest{}, answer.bodyError(shape)
+	if err != nil {
+		return result, err
+	}
+	if shape, ok := errors.AsType[*BodyError](parseObject(k.body, &result)); ok {
+		return types.WebhookTest{}, k.bodyError(shape)
 	}
 	return result, nil
 }

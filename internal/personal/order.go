@@ -22,7 +22,7 @@ func (p Policy) Order(raw []byte) []byte {
 	case Pseudonymise:
 		top = pseudonymous
 	}
-	if err := r.value(top, true); err != nil {
+	if err := r.value(top); err != nil {
 		return []byte("null")
 	}
 	return r.out
@@ -38,23 +38,27 @@ type redaction struct {
 	out    []byte
 }
 
-// value writes what is kept of the next value; top is true of the order itself.
-func (r *redaction) value(s *shape, top bool) error {
+// value writes what is kept of the next value.
+func (r *redaction) value(s *shape) error {
 	kind := r.in.PeekKind()
-	switch {
-	case s == nil:
-		r.out = append(r.out, "null"...)
-		return r.in.SkipValue()
-	case kind == '{' && s.fields != nil, kind == '[' && s.each != nil:
-		return r.within(s, top)
+	if kind == '{' && s.fields != nil || kind == '[' && s.each != nil {
+		return r.within(s)
 	}
 	v, err := r.in.ReadValue()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if s.scalar.keeps(v) {
+	case s == customer:
+		r.out = append(r.out, "null"...)
+		if r.policy.Mode() != Pseudonymise {
+			break
+		}
+		if key := r.policy.CustomerKey(phoneOf(v)); key != "" {
+			r.out = append(append(append(r.out, `,"`+CustomerKeyField+`":"`...), key...), '"')
+		}
+	case s.scalar.keeps(v):
 		r.out = append(r.out, v...)
-	} else {
+	default:
 		r.out = append(r.out, standIn[kind]...)
 	}
 	return nil
@@ -64,64 +68,36 @@ func (r *redaction) value(s *shape, top bool) error {
 var standIn = map[jsontext.Kind]string{'{': "{}", '[': "[]", '"': `""`, '0': "0", 't': "false", 'f': "false", 'n': "null"}
 
 // within writes what is kept of the elements of an array, or of the fields of an object.
-func (r *redaction) within(s *shape, top bool) error {
+func (r *redaction) within(s *shape) error {
 	begin, err := r.in.ReadToken()
-	if err != nil {
-		return err
-	}
 	r.out = append(r.out, byte(begin.Kind()))
-	for first := true; r.in.PeekKind() != ']' && r.in.PeekKind() != '}'; first = false {
+	for first := true; err == nil && r.in.PeekKind() != ']' && r.in.PeekKind() != '}'; first = false {
 		if !first {
 			r.out = append(r.out, ',')
 		}
-		if s.fields == nil {
-			err = r.value(s.each, false)
+		of := s.each
+		if s.fields != nil {
+			var quoted jsontext.Value
+			if quoted, err = r.in.ReadValue(); err != nil {
+				return err
+			}
+			r.out = append(append(r.out, quoted...), ':')
+			name, _ := jsontext.AppendUnquote(nil, quoted) // what is no UTF-8 names no field of ours
+			of = s.fields[string(name)]
+		}
+		if of == nil {
+			r.out = append(r.out, "null"...)
+			err = r.in.SkipValue()
 		} else {
-			err = r.field(s, top)
+			err = r.value(of)
 		}
-		if err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	end, err := r.in.ReadToken()
-	if err != nil {
-		return err
-	}
 	r.out = append(r.out, byte(end.Kind()))
-	return nil
-}
-
-func (r *redaction) field(s *shape, top bool) error {
-	quoted, err := r.in.ReadValue()
-	if err != nil {
-		return err
-	}
-	r.out = append(append(r.out, quoted...), ':')
-	name, err := jsontext.AppendUnquote(nil, quoted)
-	switch {
-	case err != nil && !quoted.IsValid(lenient...):
-		return err
-	case top && string(name) == "customer":
-		return r.customer()
-	}
-	return r.value(s.fields[string(name)], false)
-}
-
-// customer writes null in the place of the customer, and the pseudonym behind it where
-// there is one.
-func (r *redaction) customer() error {
-	raw, err := r.in.ReadValue()
-	if err != nil {
-		return err
-	}
-	r.out = append(r.out, "null"...)
-	if r.policy.Mode() != Pseudonymise {
-		return nil
-	}
-	if key := r.policy.CustomerKey(phoneOf(raw)); key != "" {
-		r.out = append(append(append(r.out, `,"`+CustomerKeyField+`":"`...), key...), '"')
-	}
-	return nil
+	return err
 }
 
 // phoneOf is the phone of a customer; empty when there is none, or no text in its place.

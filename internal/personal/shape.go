@@ -66,6 +66,9 @@ func object(parts ...map[string]*shape) *shape {
 
 func list(parts ...map[string]*shape) *shape { return &shape{each: object(parts...)} }
 
+// customer is that of an order: null, and the pseudonym behind it where there is one.
+var customer = &shape{}
+
 // order is what is kept of an order (api.md, "Order"). Texts that people write are not: notes
 // of the order, of its lines and of the delivery, allergies, the message of a rejection, the
 // reason of a cancellation, the reference of a payment.
@@ -75,6 +78,7 @@ var order = object(
 	fields(instant, "scheduled_for", "placed_at", "answer_by", "accepted_at", "estimated_ready_at", "ready_at", "completed_at", "rejected_at", "cancelled_at",
 		"created_at", "updated_at"),
 	map[string]*shape{
+		"customer":     customer,
 		"rejection":    object(fields(text, "code")),
 		"cancellation": object(fields(text, "by")),
 		"items": list(

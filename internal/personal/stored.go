@@ -1,7 +1,7 @@
 package personal
 
 import (
-	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,46 +14,34 @@ func (p Policy) Stored(raw []byte) []byte {
 		return p.Order(raw)
 	}
 	kept := p.Order(raw)
-	customer, key := customerOf(raw)
-	if key == "" || customer != nil && customer.Kind() != 'n' {
+	_, key := CustomerOf(raw)
+	if key == "" {
 		return kept
 	}
 	return []byte(strings.Replace(string(kept), `"`+CustomerKeyField+`":null`, `"`+CustomerKeyField+`":"`+key+`"`, 1))
 }
 
-// keyOf is a value that has the form of a pseudonym, else empty.
-func keyOf(value jsontext.Value) string {
-	text, err := jsontext.AppendUnquote(nil, value)
-	if err != nil || len(text) != pseudonymLen {
-		return ""
-	}
-	if _, err := hex.DecodeString(string(text)); err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// pseudonymLen is how many hexadecimal digits a pseudonym has.
-const pseudonymLen = 64
+// pseudonym is a value that has the form of one.
+var pseudonym = regexp.MustCompile(`^"[0-9a-f]{64}"$`)
 
 // CustomerOf is what an order says of its customer, as it is stored: the phone as it was
-// written, or the pseudonym. Both are empty where nothing is.
+// written, or else the pseudonym. Both are empty where nothing is.
 func CustomerOf(raw []byte) (phone, key string) {
-	customer, key := customerOf(raw)
-	return phoneOf(customer), key
-}
-
-// customerOf returns the customer of a stored order as JSON, nil for none, and the pseudonym.
-func customerOf(raw []byte) (customer jsontext.Value, key string) {
+	var customer jsontext.Value
 	eachField(raw, func(name string, value jsontext.Value) {
 		switch name {
 		case "customer":
 			customer = value.Clone()
 		case CustomerKeyField:
-			key = keyOf(value)
+			if key = ""; pseudonym.Match(value) {
+				key = string(value[1 : len(value)-1])
+			}
 		}
 	})
-	return customer, key
+	if customer != nil && customer.Kind() != 'n' { // a pseudonym beside it is not ours
+		return phoneOf(customer), ""
+	}
+	return "", key
 }
 
 // SamePhone is true when two texts are one phone; false for texts without a digit.
@@ -79,23 +67,22 @@ var orderColumns, pseudonymousColumns = order.columns(), pseudonymous.columns()
 // columns are the names of the columns whose values a shape keeps.
 func (s *shape) columns() map[string]bool {
 	names := map[string]bool{}
-	s.addColumns(names, "", "", false)
-	return names
-}
-
-// addColumns adds those below a path. A dot comes once, behind the outermost list.
-func (s *shape) addColumns(names map[string]bool, path, separator string, listed bool) {
-	switch {
-	case s.each != nil:
-		if !listed {
-			separator = "."
+	var add func(s *shape, path, separator string, listed bool)
+	add = func(s *shape, path, separator string, listed bool) {
+		switch {
+		case s.each != nil:
+			if !listed { // a dot comes once, behind the outermost list
+				separator = "."
+			}
+			add(s.each, path, separator, true)
+		case s.fields != nil:
+			for name, sub := range s.fields {
+				add(sub, path+separator+name, "_", listed)
+			}
+		default:
+			names[path] = s.scalar != none
 		}
-		s.each.addColumns(names, path, separator, true)
-	case s.fields != nil:
-		for name, sub := range s.fields {
-			sub.addColumns(names, path+separator+name, "_", listed)
-		}
-	default:
-		names[path] = true
 	}
+	add(s, "", "", false)
+	return names
 }

@@ -27,26 +27,27 @@ func Compile[T any](table string, context ...sinks.Column) (*Plan, error) {
 	c := &compiler{plan: &Plan{table: &sinks.Table{Name: table}, updated: -1}}
 	for _, col := range context {
 		if col.Kind != sinks.Text || col.Depth != 0 || col.Map {
-			return nil, fmt.Errorf("compile %s: context column %s is not a text", table, col.Name)
+			c.refuse("context column %s is not a text", col.Name)
 		}
 		c.plan.context = c.column(col) + 1
 	}
-	root, err := c.object(reflect.TypeFor[T](), place{})
-	if err != nil {
-		return nil, fmt.Errorf("compile %s: %w", table, err)
+	c.plan.root = c.object(reflect.TypeFor[T](), place{})
+	if c.err != nil {
+		return nil, fmt.Errorf("compile %s: %w", table, c.err)
 	}
-	seen := map[string]bool{}
-	for _, col := range c.plan.table.Columns {
-		if seen[col.Name] {
-			return nil, fmt.Errorf("compile %s: two columns are named %s", table, col.Name)
-		}
-		seen[col.Name] = true
-	}
-	c.plan.root = root
 	return c.plan, nil
 }
 
-type compiler struct{ plan *Plan }
+type compiler struct {
+	plan *Plan
+	err  error // the first reason why there is none
+}
+
+func (c *compiler) refuse(format string, about ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, about...)
+	}
+}
 
 // place is where in a row the fields of an object are.
 type place struct {
@@ -58,29 +59,29 @@ type place struct {
 }
 
 func (c *compiler) column(col sinks.Column) int {
+	if c.plan.table.Column(col.Name) >= 0 {
+		c.refuse("two columns are named %s", col.Name)
+	}
 	c.plan.table.Columns = append(c.plan.table.Columns, col)
 	return len(c.plan.table.Columns) - 1
 }
 
 // object plans a struct, embedded structs in their place.
-func (c *compiler) object(t reflect.Type, at place) (*object, error) {
-	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("%s is not a struct", t)
-	}
+func (c *compiler) object(t reflect.Type, at place) *object {
 	o := &object{path: at.path, index: map[string]int{}}
+	if t.Kind() != reflect.Struct {
+		c.refuse("%s is not a struct", t)
+		return o
+	}
 	for _, sf := range reflect.VisibleFields(t) {
 		if sf.Anonymous {
 			continue
 		}
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
-			return nil, fmt.Errorf("%s.%s has no name in JSON", t, sf.Name)
+			c.refuse("%s.%s has no name in JSON", t, sf.Name)
 		}
-		f, err := c.field(sf, name, at)
-		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", t, sf.Name, err)
-		}
-		i := len(o.fields)
+		f, i := c.field(sf, name, at), len(o.fields)
 		o.fields, o.index[name] = append(o.fields, f), i
 		switch {
 		case f.op == opSkip || f.op == opDeleted:
@@ -91,24 +92,49 @@ func (c *compiler) object(t reflect.Type, at place) (*object, error) {
 		}
 	}
 	if len(o.fields) > maxFields {
-		return nil, fmt.Errorf("%s has %d fields, %d are possible", t, len(o.fields), maxFields)
+		c.refuse("%s has %d fields, %d are possible", t, len(o.fields), maxFields)
 	}
-	return o, nil
+	return o
 }
 
-func (c *compiler) field(sf reflect.StructField, name string, at place) (field, error) {
+func (c *compiler) field(sf reflect.StructField, name string, at place) field {
 	f := field{name: name, quoted: strconv.Quote(name), level: at.depth, scalar: scalar{path: at.path + name}}
-	column := at.prefix + name
+	column, before := at.prefix+name, len(c.plan.table.Columns)
 	switch {
 	case sf.Tag.Get("row") == "id" && at.depth == 0: // in an array it identifies the element
-		return f, c.identify(&f, sf, column, at)
+		c.identify(&f, sf, column, at)
 	case f.scalar.path == "deleted":
 		f.op, c.plan.deletable = opDeleted, true
-		return f, nil
 	case sf.Tag.Get("column") == "-" || column == "business_id":
 		f.op = opSkip
-		return f, nil
+	default:
+		c.shape(&f, sf, column, at)
 	}
+	for i := before; i < len(c.plan.table.Columns); i++ {
+		f.columns = append(f.columns, i)
+	}
+	if column == "updated_at" && f.op == opScalar && f.scalar.kind == sinks.Instant {
+		c.plan.updated = f.scalar.col
+	}
+	return f
+}
+
+// identify plans the field that identifies the row.
+func (c *compiler) identify(f *field, sf reflect.StructField, column string, at place) {
+	if c.plan.idPath != nil || at.nullable || at.inMap || sf.Type.Kind() != reflect.String {
+		c.refuse("%s cannot identify the row", f.scalar.path)
+	}
+	c.plan.idPath = strings.Split(f.scalar.path, ".")
+	f.op, f.id = opScalar, true
+	f.scalar.kind, f.scalar.col = sinks.Text, -1
+	if column != "id" {
+		f.scalar.col = c.column(sinks.Column{Name: column, Kind: sinks.Text})
+	}
+}
+
+// shape plans a field by its type, pointer taken off: one value, an array or a map, of scalars
+// or of objects.
+func (c *compiler) shape(f *field, sf reflect.StructField, column string, at place) {
 	t := sf.Type
 	if t.Kind() == reflect.Pointer {
 		f.nullable, t = sf.Tag.Get("column") != "required", t.Elem()
@@ -117,42 +143,13 @@ func (c *compiler) field(sf reflect.StructField, name string, at place) (field, 
 	if e := sf.Tag.Get("enum"); e != "" {
 		enum = strings.Split(e, ",")
 	}
-	before := len(c.plan.table.Columns)
-	err := c.shape(&f, t, column, enum, at)
-	for i := before; i < len(c.plan.table.Columns); i++ {
-		f.columns = append(f.columns, i)
-	}
-	if column == "updated_at" && f.op == opScalar && f.scalar.kind == sinks.Instant {
-		c.plan.updated = f.scalar.col
-	}
-	return f, err
-}
-
-// identify plans the field that identifies the row.
-func (c *compiler) identify(f *field, sf reflect.StructField, column string, at place) error {
-	if c.plan.idPath != nil || at.nullable || at.inMap || sf.Type.Kind() != reflect.String {
-		return fmt.Errorf("cannot identify the row")
-	}
-	c.plan.idPath = strings.Split(f.scalar.path, ".")
-	f.op, f.id = opScalar, true
-	f.scalar.kind, f.scalar.col = sinks.Text, -1
-	if column != "id" {
-		f.scalar.col = c.column(sinks.Column{Name: column, Kind: sinks.Text})
-		f.columns = []int{f.scalar.col}
-	}
-	return nil
-}
-
-// shape plans a field by its type, pointer taken off: one value, an array or a map, of scalars
-// or of objects.
-func (c *compiler) shape(f *field, t reflect.Type, column string, enum []string, at place) (err error) {
 	col := sinks.Column{Name: column, Nullable: f.nullable || at.nullable, Depth: at.depth, Map: at.inMap}
 	below := place{path: f.scalar.path + ".", prefix: column + "_", depth: at.depth, nullable: col.Nullable}
 	ofScalars, ofObjects := opScalar, opStruct
 	switch _, isScalar := scalars[t]; {
 	case isScalar:
 	case at.inMap:
-		return fmt.Errorf("%s cannot be inside a map", t)
+		c.refuse("%s: %s cannot be inside a map", f.scalar.path, t)
 	case t.Kind() == reflect.Slice:
 		ofScalars, ofObjects, t = opScalars, opStructs, t.Elem()
 		col.Nullable, col.Depth = false, at.depth+1
@@ -162,24 +159,20 @@ func (c *compiler) shape(f *field, t reflect.Type, column string, enum []string,
 		}
 	case t.Kind() == reflect.Map:
 		if t.Key().Kind() != reflect.String || at.depth > 0 {
-			return fmt.Errorf("%s cannot be a map column", t)
+			c.refuse("%s: %s cannot be a map column", f.scalar.path, t)
 		}
 		ofScalars, ofObjects, t = opMap, opMapOf, t.Elem()
 		f.keys, enum = enum, nil
 		col.Nullable, col.Map = false, true
 		below.nullable, below.inMap = false, true
-	case t.Kind() != reflect.Struct:
-		return fmt.Errorf("%s has no kind", t)
 	}
 	if s, isScalar := scalars[t]; isScalar {
 		col.Kind = s.kind
-		s.path, s.col, s.enum = f.scalar.path, c.column(col), enum
+		s.path, s.col, s.enum, s.form = f.scalar.path, c.column(col), enum, forms[s.kind]
 		f.op, f.scalar = ofScalars, s
-		return nil
+		return
 	}
-	f.op = ofObjects
-	f.sub, err = c.object(t, below)
-	return err
+	f.op, f.sub = ofObjects, c.object(t, below)
 }
 
 // scalars are the kinds of the scalar types of api.md ("Conventions").

@@ -88,7 +88,7 @@ func TestCompileRefuses(t *testing.T) {
 	_, err := Compile[struct {
 		A float64 `json:"a"`
 	}]("t")
-	refused("float", "float64 has no kind", err)
+	refused("float", "float64 is not a struct", err)
 	_, err = Compile[struct{ A string }]("t")
 	refused("untagged", "no name in JSON", err)
 	_, err = Compile[struct {

@@ -10,76 +10,52 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// Decimals of the column types (DESIGN §4): Decimal(18,2) and Decimal(38,10).
-const (
-	moneyScale     = 2
-	moneyDigits    = 18
-	quantityScale  = 10
-	quantityDigits = 38
-)
+const notDecimal = "want a decimal"
 
-const (
-	notDecimal    = "want a decimal"
-	largeMoney    = "more than 16 digits before the point"
-	largeQuantity = "more than 28 digits before the point"
-	largeInt      = "does not fit in 64 bits"
-)
-
-// parseMoney reads a decimal string into hundredths. Fewer than two decimals
-// keep the value and are taken; more are not cut, they are refused, zeros too.
-func parseMoney(s []byte) (int64, string) {
-	d, ok := split(s, false)
-	if !ok {
-		return 0, notDecimal
-	}
-	n, reason := d.units(moneyScale, moneyDigits, largeMoney)
-	return int64(n.Lo), reason
+// form is what a column of decimals holds.
+type form struct {
+	scale  int    // decimals
+	digits int    // at most, decimals included
+	large  string // why a value with more does not fit
 }
 
-// parseQuantity reads a decimal string into units of 1e-10.
-func parseQuantity(s []byte) (sinks.Int128, string) {
-	d, ok := split(s, false)
-	if !ok {
-		return sinks.Int128{}, notDecimal
-	}
-	return d.units(quantityScale, quantityDigits, largeQuantity)
+// forms are those of the kinds of decimals (DESIGN §4): Decimal(18,2), Decimal(38,10), Int64.
+var forms = map[sinks.Kind]form{
+	sinks.Money:    {2, 18, "more than 16 digits before the point"},
+	sinks.Quantity: {10, 38, "more than 28 digits before the point"},
+	sinks.Int:      {0, len("9223372036854775807"), "does not fit in 64 bits"},
 }
 
-// parseNumber reads a JSON number into units of 1e-10. Decimals behind the tenth
-// are cut: binary floats are printed with up to seventeen digits. finer reports
-// whether they were not all zeros.
-func parseNumber(s []byte) (n sinks.Int128, finer bool, reason string) {
-	d, ok := split(s, true)
+// decimal reads a decimal into units of its column. In a string fewer decimals than the column
+// has keep the value and are taken; more are not cut, they are refused, zeros too. Those of a JSON
+// number are cut: binary floats are printed with up to seventeen digits. finer reports whether
+// they were not all zeros; an integer has none.
+func (s *scalar) decimal(text []byte) (n sinks.Int128, finer bool, reason string) {
+	d, ok := split(text, s.number)
 	if !ok {
-		return sinks.Int128{}, false, notDecimal
+		return n, false, notDecimal
 	}
-	finer = d.cut(quantityScale)
-	n, reason = d.units(quantityScale, quantityDigits, largeQuantity)
-	return n, finer, reason
-}
-
-// parseInt reads a JSON number that is whole, also where it is written as 1.0.
-func parseInt(s []byte) (int64, string) {
-	d, ok := split(s, true)
-	if !ok {
-		return 0, notDecimal
+	finer = s.number && d.cut(s.form.scale)
+	if s.kind != sinks.Int {
+		n, reason = d.units(s.form)
+		return n, finer, reason
 	}
-	if d.cut(0) {
-		return 0, "want a whole number"
+	if finer {
+		return n, false, "want a whole number"
 	}
-	n, reason := d.units(0, len("9223372036854775807"), largeInt)
+	n, reason = d.units(s.form)
 	if reason == "" && n.Hi != int64(n.Lo)>>63 { // the sign does not fit beside the digits
-		return 0, largeInt
+		return sinks.Int128{}, false, s.form.large
 	}
-	return int64(n.Lo), reason
+	return n, false, reason
 }
 
-// units is the decimal in units of 10^-scale, of at most so many digits; beyond them the
-// reason is large. The decimals counted are those written, after the exponent.
-func (d *decimal) units(scale, most int, large string) (n sinks.Int128, reason string) {
-	shift := scale - d.decimals
+// units is the decimal in units of a column, or why it does not fit. The decimals counted are
+// those written, after the exponent.
+func (d *decimal) units(f form) (n sinks.Int128, reason string) {
+	shift := f.scale - d.decimals
 	if shift < 0 {
-		return n, strconv.Itoa(d.decimals) + " decimals, at most " + strconv.Itoa(scale) + " fit"
+		return n, strconv.Itoa(d.decimals) + " decimals, at most " + strconv.Itoa(f.scale) + " fit"
 	}
 	if len(d.digits)+shift <= 18 { // nearly all
 		for _, c := range d.digits {
@@ -93,8 +69,8 @@ func (d *decimal) units(scale, most int, large string) (n sinks.Int128, reason s
 		if len(text) == 0 {
 			return n, ""
 		}
-		if len(text)+shift > most {
-			return n, large
+		if len(text)+shift > f.digits {
+			return n, f.large
 		}
 		wide, _ := new(big.Int).SetString(string(append(text, bytes.Repeat([]byte{'0'}, shift)...)), 10)
 		n.Lo = new(big.Int).And(wide, new(big.Int).SetUint64(math.MaxUint64)).Uint64()

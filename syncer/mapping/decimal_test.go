@@ -6,6 +6,38 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// decimalOf reads a decimal as the mapper reads one of a kind.
+func decimalOf(kind sinks.Kind, number bool, text string) (sinks.Int128, bool, string) {
+	s := scalar{kind: kind, number: number, form: forms[kind]}
+	return s.decimal([]byte(text))
+}
+
+func parseMoney(text string) (int64, string) {
+	n, _, reason := decimalOf(sinks.Money, false, text)
+	return int64(n.Lo), reason
+}
+
+func parseQuantity(text string) (sinks.Int128, string) {
+	n, _, reason := decimalOf(sinks.Quantity, false, text)
+	return n, reason
+}
+
+func parseNumber(text string) (sinks.Int128, bool, string) {
+	return decimalOf(sinks.Quantity, true, text)
+}
+
+func parseInt(text string) (int64, string) {
+	n, _, reason := decimalOf(sinks.Int, true, text)
+	return int64(n.Lo), reason
+}
+
+var (
+	largeMoney, largeQuantity, largeInt = forms[sinks.Money].large, forms[sinks.Quantity].large, forms[sinks.Int].large
+	moneyScale, quantityScale           = forms[sinks.Money].scale, forms[sinks.Quantity].scale
 )
 
 func TestMoney(t *testing.T) {
@@ -32,7 +64,7 @@ func TestMoney(t *testing.T) {
 		{"1,50", 0, notDecimal}, {"1 000.00", 0, notDecimal}, {" 1.00", 0, notDecimal}, {"1.00 ", 0, notDecimal}, {"1e1", 0, notDecimal},
 		{"--1", 0, notDecimal}, {"1.0.0", 0, notDecimal}, {"0x10", 0, notDecimal}, {"abc", 0, notDecimal}, {"NaN", 0, notDecimal}, {"١.00", 0, notDecimal},
 	} {
-		if got, reason := parseMoney([]byte(c.text)); got != c.want || reason != c.reason {
+		if got, reason := parseMoney(c.text); got != c.want || reason != c.reason {
 			t.Errorf("%q: got %d, %q", c.text, got, reason)
 		}
 	}
@@ -52,7 +84,7 @@ func TestQuantity(t *testing.T) {
 		{"1.00000000000", "", "11 decimals, at most 10 fit"},
 		{"1e1", "", notDecimal},
 	} {
-		got, reason := parseQuantity([]byte(c.text))
+		got, reason := parseQuantity(c.text)
 		if reason != c.reason || reason == "" && point(wide(got), quantityScale) != c.want {
 			t.Errorf("%s: got %s, %q", c.text, point(wide(got), quantityScale), reason)
 		}
@@ -96,7 +128,7 @@ func TestNumber(t *testing.T) {
 		{"1e+-5", "", false, notDecimal},
 		{"0.1000000000000000055511151231257827", "0.1000000000", true, ""},
 	} {
-		got, finer, reason := parseNumber([]byte(c.text))
+		got, finer, reason := parseNumber(c.text)
 		if reason != c.reason || reason == "" && (point(wide(got), quantityScale) != c.want || finer != c.finer) {
 			t.Errorf("%.60s: got %s, %t, %q", c.text, point(wide(got), quantityScale), finer, reason)
 		}
@@ -115,7 +147,7 @@ func TestInt(t *testing.T) {
 		{"1e19", 0, "does not fit in 64 bits"}, {"1e40", 0, largeInt},
 		{"1.0", 1, ""}, {"10e-1", 1, ""}, {"-3.000", -3, ""}, {"0.5", 0, "want a whole number"}, {"1e-1", 0, "want a whole number"},
 	} {
-		if got, reason := parseInt([]byte(c.text)); got != c.want || reason != c.reason {
+		if got, reason := parseInt(c.text); got != c.want || reason != c.reason {
 			t.Errorf("%s: got %d, %q", c.text, got, reason)
 		}
 	}
@@ -131,15 +163,15 @@ func TestDecimalsComeBack(t *testing.T) {
 		digits := rapid.StringMatching(`-?[0-9]{1,38}`).Draw(t, "units")
 		units, _ := new(big.Int).SetString(digits, 10)
 		text := point(units, quantityScale)
-		got, reason := parseQuantity([]byte(text))
-		number, finer, numberReason := parseNumber([]byte(text))
+		got, reason := parseQuantity(text)
+		number, finer, numberReason := parseNumber(text)
 		if reason+numberReason != "" || wide(got).Cmp(units) != 0 || got != number || finer {
 			t.Fatalf("%s: got %s, %q; as a number %s, %t, %q", text, wide(got), reason, wide(number), finer, numberReason)
 		}
 		const moneyLimit = 1e18
 		money := rapid.Int64Range(-moneyLimit+1, moneyLimit-1).Draw(t, "hundredths")
 		text = point(big.NewInt(money), moneyScale)
-		if got, reason := parseMoney([]byte(text)); reason != "" || got != money {
+		if got, reason := parseMoney(text); reason != "" || got != money {
 			t.Fatalf("%s: got %d, %q", text, got, reason)
 		}
 	})
@@ -163,10 +195,10 @@ func TestDecimalsAgainstBig(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?[0-9]{1,40}(\.[0-9]{1,14})?`).Draw(t, "decimal")
-		quantity, reason := parseQuantity([]byte(text))
+		quantity, reason := parseQuantity(text)
 		check(t, text, wide(quantity), reason, quantityScale, power(38))
 		short := rapid.StringMatching(`-?[0-9]{1,19}(\.[0-9]{1,4})?`).Draw(t, "short")
-		money, reason := parseMoney([]byte(short))
+		money, reason := parseMoney(short)
 		check(t, short, big.NewInt(money), reason, moneyScale, power(18))
 		number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,14})?([eE][-+]?[0-9]{1,2})?`).Draw(t, "number")
 		checkCut(t, number)
@@ -178,7 +210,7 @@ func checkCut(t *rapid.T, number string) {
 	rat, _ := new(big.Rat).SetString(number)
 	scaled := rat.Mul(rat, new(big.Rat).SetInt(power(quantityScale)))
 	want := new(big.Int).Quo(scaled.Num(), scaled.Denom())
-	got, finer, reason := parseNumber([]byte(number))
+	got, finer, reason := parseNumber(number)
 	if fits := new(big.Int).Abs(want).Cmp(power(38)) < 0; fits != (reason == "") {
 		t.Fatalf("%s: fits %t, got %q", number, fits, reason)
 	}

@@ -1,9 +1,6 @@
 package mapping
 
-import (
-	"bytes"
-	"math/bits"
-)
+import "math/bits"
 
 // object reads an object of known fields.
 func (m *Mapper) object(o *object) error {
@@ -18,7 +15,7 @@ func (m *Mapper) object(o *object) error {
 			return m.syntax(err)
 		}
 		i := o.find(name, next)
-		if i < 0 && bytes.IndexByte(name, '\\') >= 0 {
+		if i < 0 && m.escapes {
 			text, _ := m.text(name)
 			i = o.named(text)
 		}
@@ -65,39 +62,37 @@ func (m *Mapper) unknown(o *object, quoted []byte) error {
 func (m *Mapper) field(f *field) error {
 	switch f.op {
 	case opScalar:
-		return m.scalarField(f)
-	case opStruct:
-		if f.nullable && m.dec.PeekKind() == 'n' {
-			return m.skipNull(f)
+		value, err := m.dec.ReadValue()
+		switch {
+		case err != nil:
+			return m.syntax(err)
+		case value[0] == 'n' && f.nullable:
+			m.vectors[f.scalar.col].AppendZero()
+			return nil
+		case !f.id:
+			return m.scalar(&f.scalar, value)
 		}
+		if m.rowID, err = m.id(value); err == nil && f.scalar.col >= 0 {
+			m.vectors[f.scalar.col].AppendText([]byte(m.rowID))
+		}
+		return err
+	case opSkip:
+		return m.skip()
+	case opDeleted:
+		return m.deleted()
+	}
+	if f.nullable && m.dec.PeekKind() == 'n' {
+		m.null(f)
+		return m.token()
+	}
+	switch f.op {
+	case opStruct:
 		return m.object(f.sub)
 	case opScalars, opStructs:
 		return m.list(f)
-	case opMap, opMapOf:
-		return m.mapField(f)
-	case opDeleted:
-		return m.deleted()
 	default:
-		return m.skip()
+		return m.mapField(f)
 	}
-}
-
-func (m *Mapper) scalarField(f *field) error {
-	value, err := m.dec.ReadValue()
-	if err != nil {
-		return m.syntax(err)
-	}
-	if value[0] == 'n' && f.nullable {
-		m.vectors[f.scalar.col].AppendZero()
-		return nil
-	}
-	if !f.id {
-		return m.scalar(&f.scalar, value)
-	}
-	if m.rowID, err = m.id(value); err == nil && f.scalar.col >= 0 {
-		m.vectors[f.scalar.col].AppendText([]byte(m.rowID))
-	}
-	return err
 }
 
 // element reads an element of an array or a map.
@@ -113,9 +108,6 @@ func (m *Mapper) element(f *field) error {
 }
 
 func (m *Mapper) list(f *field) error {
-	if f.nullable && m.dec.PeekKind() == 'n' {
-		return m.skipNull(f)
-	}
 	if err := m.open('[', "an array"); err != nil {
 		return err
 	}
@@ -132,11 +124,6 @@ func (m *Mapper) endList(f *field) {
 	for _, col := range f.columns {
 		m.vectors[col].EndList(f.level)
 	}
-}
-
-func (m *Mapper) skipNull(f *field) error {
-	m.null(f)
-	return m.token()
 }
 
 // null appends a field that is null: nulls, and empty lists and maps.

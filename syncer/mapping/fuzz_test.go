@@ -88,11 +88,11 @@ func FuzzDecimal(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, _, reason := parseNumber(text)
+		got, _, reason := parseNumber(string(text))
 		if reason != "" {
 			return
 		}
-		again, reason := parseQuantity([]byte(point(wide(got), quantityScale)))
+		again, reason := parseQuantity(point(wide(got), quantityScale))
 		if again != got || reason != "" {
 			t.Fatalf("%q: %v, then %v, %q", text, got, again, reason)
 		}

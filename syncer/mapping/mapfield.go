@@ -7,9 +7,6 @@ import "slices"
 // and is left to the row's JSON when it does not: it never costs the row (DESIGN
 // R9). Of unknown entries with one key the first counts.
 func (m *Mapper) mapField(f *field) error {
-	if f.nullable && m.dec.PeekKind() == 'n' {
-		return m.skipNull(f)
-	}
 	var named uint64
 	var others map[string]bool
 	err := m.members(func(name []byte) error {
@@ -61,13 +58,9 @@ func (m *Mapper) fits(f *field, value []byte) bool {
 	if f.op == opMap {
 		return m.scalar(&f.scalar, value) == nil
 	}
-	if m.inner == nil {
-		m.inner = m.plan.NewMapper()
-	}
-	in := m.inner
+	in := m.plan.NewMapper()
 	in.beginRow(m.kept(value))
 	in.vectors = m.vectors
-	defer func() { in.vectors = nil }()
 	if in.object(f.sub) != nil {
 		for _, col := range f.columns {
 			v := &m.vectors[col]

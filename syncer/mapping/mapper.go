@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,8 +22,6 @@ type Mapper struct {
 	// Of the row at hand.
 	vectors []sinks.Vector
 	rowID   string
-
-	inner *Mapper // reads the unknown entries of maps of objects
 }
 
 // Result is what a good row brought.
@@ -75,10 +74,15 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 	return Result{}, err
 }
 
-// beginRow begins a row of which nothing is known yet.
+// beginRow begins a row of which nothing is known yet. Half a surrogate pair ("\ud83c") is valid
+// JSON; bytes that are no UTF-8 are not, but [lenient] takes both.
 func (m *Mapper) beginRow(raw []byte) {
 	m.rowID, m.drift = "", m.drift[:0]
-	m.begin(raw, strict(raw)...)
+	if utf8.Valid(raw) {
+		m.begin(raw, lenient)
+	} else {
+		m.begin(raw, duplicateNames)
+	}
 }
 
 // isTombstone reports whether a row that failed as a live one says that it is deleted:

@@ -73,22 +73,34 @@ func jsonDifferences(api, mirror []byte) []Difference {
 // absent takes the place of a member that an object or array does not have.
 type absent struct{}
 
-// appendDifferences walks two values side by side.
+// appendDifferences walks two values side by side, and fills up what one of them does not have.
 func appendDifferences(found []Difference, path string, a, m any) []Difference {
 	switch a := a.(type) {
 	case map[string]any:
 		if m, ok := m.(map[string]any); ok {
-			names := maps.Clone(a)
-			maps.Copy(names, m)
-			for _, name := range slices.Sorted(maps.Keys(names)) {
-				found = appendDifferences(found, join(path, name), member(a, name), member(m, name))
+			for name := range m {
+				if _, there := a[name]; !there {
+					a[name] = absent{}
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(a)) {
+				if _, there := m[name]; !there {
+					m[name] = absent{}
+				}
+				found = appendDifferences(found, join(path, name), a[name], m[name])
 			}
 			return found
 		}
 	case []any:
 		if m, ok := m.([]any); ok {
-			for i := range max(len(a), len(m)) {
-				found = appendDifferences(found, join(path, strconv.Itoa(i)), nth(a, i), nth(m, i))
+			for len(a) < len(m) {
+				a = append(a, absent{})
+			}
+			for len(m) < len(a) {
+				m = append(m, absent{})
+			}
+			for i := range a {
+				found = appendDifferences(found, join(path, strconv.Itoa(i)), a[i], m[i])
 			}
 			return found
 		}
@@ -109,20 +121,6 @@ func appendDifferences(found []Difference, path string, a, m any) []Difference {
 		d.Mirror = Literal(m)
 	}
 	return append(found, d)
-}
-
-func member(of map[string]any, name string) any {
-	if v, ok := of[name]; ok {
-		return v
-	}
-	return absent{}
-}
-
-func nth(of []any, i int) any {
-	if i < len(of) {
-		return of[i]
-	}
-	return absent{}
 }
 
 func join(path, name string) string {

@@ -58,7 +58,8 @@ type field struct {
 type scalar struct {
 	path   string // in reports: "items.vat_rate"
 	kind   sinks.Kind
-	number bool // a Quantity from a JSON number instead of a string
+	number bool // from a JSON number instead of a string
+	form   form // of decimals
 	col    int  // -1: no column
 	enum   []string
 }

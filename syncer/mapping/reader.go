@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -14,31 +12,17 @@ import (
 // reader reads the JSON of one row after the other.
 type reader struct {
 	raw     []byte // the row at hand
+	escapes bool   // there is a backslash in it
 	dec     jsontext.Decoder
 	in      bytes.Buffer
 	scratch []byte
 }
 
 // begin reads a row from its start.
-func (r *reader) begin(raw []byte, opts ...jsontext.Options) {
-	r.raw, r.in = raw, *bytes.NewBuffer(raw)
-	r.dec.Reset(&r.in, opts...)
+func (r *reader) begin(raw []byte, opts jsontext.Options) {
+	r.raw, r.in, r.escapes = raw, *bytes.NewBuffer(raw), bytes.IndexByte(raw, '\\') >= 0
+	r.dec.Reset(&r.in, opts)
 }
-
-// strict are the options to read a row with. Half a surrogate pair ("\ud83c") is valid JSON;
-// bytes that are no UTF-8 are not. Known names are checked for duplicates by who reads them;
-// twice an unknown one is as little a reason to lose the row as once (DESIGN R9).
-func strict(raw []byte) []jsontext.Options {
-	if utf8.Valid(raw) {
-		return halfSurrogates
-	}
-	return duplicateNames
-}
-
-var (
-	duplicateNames = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
-	halfSurrogates = append(slices.Clone(duplicateNames), jsontext.AllowInvalidUTF8(true))
-)
 
 // value reads the next value, which is valid until the next call.
 func (r *reader) value() (jsontext.Value, error) {
@@ -95,13 +79,13 @@ func (r *reader) members(member func(quoted []byte) error) error {
 
 // end checks what comes after the row.
 func (r *reader) end() error {
-	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		if err != nil {
-			return r.syntax(err)
-		}
-		return &RowError{Reason: "more than one JSON value"}
+	if len(bytes.TrimLeft(r.raw[r.dec.InputOffset():], " \t\r\n")) == 0 {
+		return nil
 	}
-	return nil
+	if err := r.token(); err != nil {
+		return err
+	}
+	return &RowError{Reason: "more than one JSON value"}
 }
 
 // kept is the literal read last as it is in the row, where it stays when the reader goes on.
@@ -113,6 +97,13 @@ func (r *reader) kept(literal []byte) []byte {
 // text returns the text of a JSON string, valid until the next call. Half a surrogate
 // pair becomes U+FFFD; whole reports whether nothing was replaced.
 func (r *reader) text(quoted []byte) (text []byte, whole bool) {
+	if r.escapes {
+		return r.unquoted(quoted)
+	}
+	return quoted[1 : len(quoted)-1], true
+}
+
+func (r *reader) unquoted(quoted []byte) (text []byte, whole bool) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1], true
 	}
@@ -171,11 +162,7 @@ func (r *reader) bad(value []byte, reason string) error {
 
 // missing is the error of a field that the object read last does not have.
 func (r *reader) missing(name string) error {
-	field := dotted(r.dec.StackPointer())
-	if field != "" {
-		field += "."
-	}
-	return &RowError{Field: field + name, Reason: "missing"}
+	return &RowError{Field: dotted(r.dec.StackPointer().AppendToken(name)), Reason: "missing"}
 }
 
 // syntax turns an error of the JSON parser into one of the row.

@@ -3,7 +3,6 @@ package mapping
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -21,14 +20,11 @@ type RowError struct {
 }
 
 func (e *RowError) Error() string {
-	var b strings.Builder
-	b.WriteString("row ")
-	b.WriteString(strconv.Quote(e.ID))
+	which := "row " + strconv.Quote(e.ID)
 	if e.Field != "" {
-		b.WriteString(", field " + e.Field)
+		which += ", field " + e.Field
 	}
-	b.WriteString(": " + e.Explained())
-	return b.String()
+	return which + ": " + e.Explained()
 }
 
 // Explained is the reason with its detail and the value.

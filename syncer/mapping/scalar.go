@@ -8,72 +8,54 @@ import (
 
 // scalar appends a value that was read; a null is an error here.
 func (m *Mapper) scalar(s *scalar, value []byte) error {
-	v := &m.vectors[s.col]
-	if s.kind == sinks.Bool {
-		if value[0] != 't' && value[0] != 'f' {
+	v, text, first := &m.vectors[s.col], value, value[0]
+	switch {
+	case s.kind == sinks.Bool:
+		if first != 't' && first != 'f' {
 			return m.bad(value, "want true or false")
 		}
 		n := int64(0)
-		if value[0] == 't' {
+		if first == 't' {
 			n = 1
 		}
 		v.AppendInt(n)
 		return nil
-	}
-	text := value
-	if s.number {
-		if value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-			return m.bad(value, "want a number")
-		}
-	} else {
-		if value[0] != '"' {
-			return m.bad(value, "want a string")
-		}
+	case s.number && first != '-' && (first < '0' || first > '9'):
+		return m.bad(value, "want a number")
+	case !s.number && first != '"':
+		return m.bad(value, "want a string")
+	case !s.number:
 		text, _ = m.text(value)
 	}
 	if s.enum != nil && !slices.Contains(s.enum, string(text)) {
 		m.note(s.path, DriftValue, m.kept(value))
 	}
-	finer, reason := s.parse(v, text)
-	if reason != "" {
+	var n int64
+	var wide sinks.Int128
+	var finer bool // digits that the column cannot hold were cut
+	var reason string
+	switch s.kind {
+	case sinks.Text:
+		v.AppendText(text)
+		return nil
+	case sinks.Instant:
+		n, finer, reason = parseInstant(text)
+	case sinks.Day:
+		n, reason = parseDay(text)
+	default:
+		wide, finer, reason = s.decimal(text)
+		n = int64(wide.Lo)
+	}
+	switch {
+	case reason != "":
 		return m.bad(value, reason)
+	case s.kind == sinks.Quantity:
+		v.AppendWide(wide)
+	default:
+		v.AppendInt(n)
 	}
 	if finer {
 		m.note(s.path, DriftDigits, m.kept(value))
 	}
 	return nil
-}
-
-// parse appends the value that the text stands for, or returns why it cannot. finer
-// reports whether digits that its column cannot hold were cut.
-func (s *scalar) parse(v *sinks.Vector, text []byte) (finer bool, reason string) {
-	var n int64
-	switch s.kind {
-	case sinks.Text:
-		v.AppendText(text)
-		return false, ""
-	case sinks.Quantity:
-		var wide sinks.Int128
-		if s.number {
-			wide, finer, reason = parseNumber(text)
-		} else {
-			wide, reason = parseQuantity(text)
-		}
-		if reason == "" {
-			v.AppendWide(wide)
-		}
-		return finer, reason
-	case sinks.Money:
-		n, reason = parseMoney(text)
-	case sinks.Int:
-		n, reason = parseInt(text)
-	case sinks.Instant:
-		n, finer, reason = parseInstant(text)
-	case sinks.Day:
-		n, reason = parseDay(text)
-	}
-	if reason == "" {
-		v.AppendInt(n)
-	}
-	return finer, reason
 }

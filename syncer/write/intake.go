@@ -72,7 +72,7 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 	}
 	row := Row{ID: id, UpdatedAt: res.UpdatedAt, Tombstone: res.Tombstone != nil}
 	in.Drifted(res.Drift, id, at)
-	if !in.news(id, raw, version, stampOf(res.UpdatedAt), row.Tombstone) {
+	if !in.news(id, raw, version, res.UpdatedAt, row.Tombstone) {
 		in.Commit.Batch.Rollback()
 		in.Counts.Unchanged++
 		return row
@@ -93,25 +93,22 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 	return row
 }
 
-func stampOf(updated time.Time) int64 {
-	if updated.IsZero() {
-		return unstamped
-	}
-	return updated.UnixMicro()
-}
-
-// news is true when a row has to be written, and takes down what to remember of it. A
+// news reports whether a row has to be written, and takes down what to remember of it. A
 // good row closes its open quarantine entry.
 //
 // What a walk brings whose versions are taken long before its answer may be newer than its
 // version, and lose to an older state that is not remembered any more. The next incremental walk
 // brings it again, and must write it (see [VersionClock]): so its bytes are not remembered.
-func (in *Intake) news(id string, raw []byte, version uint64, stamp int64, tombstone bool) bool {
+func (in *Intake) news(id string, raw []byte, version uint64, updated time.Time, tombstone bool) bool {
 	wr := in.writer
 	wr.mu.Lock()
 	defer wr.mu.Unlock()
-	w := written{version: version, stamp: stamp, walk: in.walk}
-	remember := in.All || stamp != unstamped && stamp >= in.Floor.UnixMicro() || stamp == unstamped && tombstone
+	w := written{version: version, stamp: unstamped, walk: in.walk}
+	remember := in.All || updated.IsZero() && tombstone
+	if !updated.IsZero() {
+		w.stamp = updated.UnixMicro()
+		remember = remember || w.stamp >= in.Floor.UnixMicro()
+	}
 	if _, known := wr.memory.rows[id]; remember || known {
 		hash := wr.memory.hash(raw)
 		if wr.memory.unchanged(id, hash, version, in.walk) && (!in.Rewrite || wr.memory.newer(id, version)) {
