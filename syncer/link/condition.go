@@ -83,7 +83,7 @@ func (l *Link) Troubled(t stream.Trouble) {
 		l.is.Since = now
 	}
 	l.is.State, l.is.Detail, l.is.Ready = t.State, t.Detail, false
-	next := now.Add(probeDelay(t, l.failures, Jitter(l.opts.Source, l.failures)))
+	next := now.Add(probeDelay(l.opts.Source, t, l.failures))
 	if !due {
 		next = stream.Later(stream.Earlier(next, l.is.NextProbe), l.notBefore)
 	}
