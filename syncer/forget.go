@@ -74,7 +74,7 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 			if err := y.readBusinesses(ctx); err != nil {
 				return err
 			}
-			if report.Business = cmp.Or(s.Business(), y.businesses()[s.Name]); report.Business == "" {
+			if report.Business = cmp.Or(s.Business(), (*y.mirrored.Load())[s.Name]); report.Business == "" {
 				return errors.New("nothing of it is mirrored yet")
 			}
 			o := y.onlineOrders(report.Business, s.Log)

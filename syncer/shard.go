@@ -35,7 +35,7 @@ func (s Shard) Takes(source string) bool {
 // the same restaurant, so that one process counts the requests of all of them. A source whose
 // restaurant is not stored yet is assigned by its own name.
 func (y *Syncer) shardNames(sources []Source) map[string]string {
-	stored, first := y.businesses(), map[string]string{}
+	stored, first := *y.mirrored.Load(), map[string]string{}
 	for _, s := range sources {
 		if b := stored[s.Name]; b != "" && (first[b] == "" || s.Name < first[b]) {
 			first[b] = s.Name

@@ -84,6 +84,8 @@ func newSource(y *Syncer, cfg Source, sources int, c *counters) *source {
 		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Beside: sources,
+		Timetable: func() schedule.Timetable { return *y.times.Load() },
+		LongTurn:  func(ctx context.Context) (func(), error) { return y.backfills.Release, y.backfills.Take(ctx) },
 	}
 	if y.leases != nil {
 		s.Fenced = s.fence
@@ -143,12 +145,3 @@ func (s *source) newStreams(all []*registry.Definition) {
 
 // IsReady implements stream.Owner.
 func (s *source) IsReady() bool { return s.link.Ready() }
-
-// Timetable implements stream.Owner.
-func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
-
-// LongTurn implements stream.Owner.
-func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
-	slots := s.syncer.backfills
-	return slots.Release, slots.Take(ctx)
-}
