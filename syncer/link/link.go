@@ -25,10 +25,14 @@ type Link struct {
 	opts  Options
 	probe *api.Client // asks for the key, ahead of everything else
 
-	mu sync.Mutex // guards what follows
-	condition
-	paused bool // a long pause has been reported, and no answer has come since
-	shared bool // that others use the limits has been reported
+	mu        sync.Mutex // guards what follows
+	is        View
+	failures  int           // probes in a row that failed, each when it was due
+	notBefore time.Time     // nothing is asked before, since the service said so
+	outage    stream.Outage // that was logged
+	answered  time.Time     // when /me last answered
+	paused    bool          // a long pause has been reported, and no answer has come since
+	shared    bool          // that others use the limits has been reported
 	// The keys are secret.
 	asked   []string        // the keys there were when /me was last asked
 	trying  string          // the key that /me is asked with, or was
@@ -54,7 +58,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, condition: condition{is: View{State: status.StateStarting, Since: time.Now()}}, refused: map[string]bool{}}
+	l := &Link{opts: o, is: View{State: status.StateStarting, Since: time.Now()}, refused: map[string]bool{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -146,14 +150,14 @@ func (l *Link) enter(ctx context.Context, key string, wasWell bool) (leave func(
 	inUse, refused, ready := key == l.inUse, l.refused[key], l.is.Ready
 	l.mu.Unlock()
 	switch {
+	case refused:
+		return l.opts.Queue.enter(ctx, triedOnce)
 	case inUse && ready:
 		return func(refused bool) {
 			if refused {
 				l.opts.Queue.refused()
 			}
 		}, nil
-	case refused:
-		return l.opts.Queue.enter(ctx, triedOnce)
 	case inUse || wasWell:
 		return l.opts.Queue.enter(ctx, known)
 	}
