@@ -125,12 +125,7 @@ func (s *source) readForgotten(ctx context.Context, business string) error {
 	if err := o.Restore(ctx); err != nil {
 		return err
 	}
-	s.forgotten = o.Forgotten
-	for _, st := range s.lists {
-		if st.Def.Name == registry.Online {
-			st.Forgotten = o.Forgotten
-		}
-	}
+	s.forgotten, s.online.Forgotten = o.Forgotten, o.Forgotten
 	return nil
 }
 

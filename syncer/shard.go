@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -76,5 +77,15 @@ func (y *Syncer) reassign() error {
 		return err
 	}
 	y.log.Info("sources of one restaurant go to one process", "added", applied.Added, "removed", applied.Removed)
+	return nil
+}
+
+// readBusinesses reads which restaurant each source has mirrored.
+func (y *Syncer) readBusinesses(ctx context.Context) error {
+	all, err := y.opts.Sink.Businesses(ctx)
+	if err != nil {
+		return fmt.Errorf("read which restaurants the sources have mirrored: %w", err)
+	}
+	y.mirrored.Store(&all)
 	return nil
 }

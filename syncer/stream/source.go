@@ -29,7 +29,7 @@ type Source struct {
 	Metrics  Meter
 	Lanes    *Lanes
 	Clock
-	// Fenced fails when this process does not hold the source any more; nil when it always does.
+	// Fenced fails when this process does not hold the source any more.
 	Fenced func() error
 
 	FlushInterval time.Duration // the sink's
