@@ -105,7 +105,7 @@ func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 		synctest.Wait() // nothing reads the definitions while they change
 		known := w.syncer.definitions
 		w.syncer.definitions = append([]*registry.Definition{{Name: "unheard of", Kind: -1}}, known...)
-		leaseOwner{w.syncer}.Lost("r0", &lease.WaitingError{})
+		w.syncer.lost("r0", &lease.WaitingError{})
 		time.Sleep(150 * time.Second)
 		synctest.Wait()
 		w.syncer.definitions = known

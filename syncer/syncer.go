@@ -168,7 +168,7 @@ func New(opts Options) (*Syncer, error) {
 	y.times.Store(&times)
 	y.mirrored.Store(&map[string]string{})
 	if !opts.Exclusive {
-		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
+		y.leases = lease.New(opts.Process, opts.Sink, lease.Owner{Lost: y.lost, StartAbove: y.versions.StartAbove, Durable: y.durable}, y.log)
 	}
 	if _, err := y.place(opts.Sources); err != nil {
 		return nil, err

@@ -45,14 +45,14 @@ const (
 )
 
 // Owner serves the sources.
-type Owner interface {
+type Owner struct {
 	// Lost ends the work on a source that is not held any more, with why.
-	Lost(source string, why error)
+	Lost func(source string, why error)
 	// StartAbove puts the version clock above what other processes have stored.
-	StartAbove(version uint64)
+	StartAbove func(version uint64)
 	// Durable waits until what sources handed to the sink is durable, but no longer than [Lasts],
 	// and returns whether it is.
-	Durable(sources []string) bool
+	Durable func(sources []string) bool
 }
 
 // Sink is what leases ask of a warehouse; see [sinks.Sink].

@@ -3,6 +3,7 @@ package link
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -130,11 +131,10 @@ func (l *Link) IsChanged() bool {
 func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me], err error) {
 	var first error
 	for _, key := range l.candidates() {
-		leave, err := l.enter(ctx, key, wasWell)
-		if err != nil {
+		me, err = l.try(ctx, key, wasWell)
+		if errors.Is(err, ErrBusy) {
 			return me, cmp.Or(first, err)
 		}
-		me, err = l.try(ctx, key, leave)
 		if !api.IsUnauthorized(err) {
 			return me, err
 		}
@@ -144,28 +144,23 @@ func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me],
 	return me, first
 }
 
-// enter waits until a key may be tried.
-func (l *Link) enter(ctx context.Context, key string, wasWell bool) (leave func(refused bool), err error) {
+// try waits until a key may be tried, and asks /me with it.
+func (l *Link) try(ctx context.Context, key string, wasWell bool) (me api.Document[types.Me], err error) {
 	l.mu.Lock()
-	inUse, refused, ready := key == l.inUse, l.refused[key], l.is.Ready
-	l.mu.Unlock()
+	inUse, k := key == l.inUse, untried
 	switch {
-	case refused:
-		return l.opts.Queue.enter(ctx, triedOnce)
-	case inUse && ready:
-		return func(refused bool) {
-			if refused {
-				l.opts.Queue.refused()
-			}
-		}, nil
+	case l.refused[key]:
+		k = triedOnce
+	case inUse && l.is.Ready:
+		k = inService
 	case inUse || wasWell:
-		return l.opts.Queue.enter(ctx, known)
+		k = known
 	}
-	return l.opts.Queue.enter(ctx, untried)
-}
-
-// try asks /me with a key, and then leaves the queue.
-func (l *Link) try(ctx context.Context, key string, leave func(refused bool)) (me api.Document[types.Me], err error) {
+	l.mu.Unlock()
+	leave, err := l.opts.Queue.enter(ctx, k)
+	if err != nil {
+		return me, err
+	}
 	wrong := true // also when it panics
 	defer func() { leave(wrong) }()
 	l.mu.Lock()
