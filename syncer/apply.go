@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -42,10 +44,8 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 		return Applied{}, err
 	}
 	y.wanted = sources
-	if applied.Schedule = !reflect.DeepEqual(times, y.timetable()); applied.Schedule {
-		y.mu.Lock()
-		y.times = times
-		y.mu.Unlock()
+	if applied.Schedule = !reflect.DeepEqual(times, *y.times.Load()); applied.Schedule {
+		y.times.Store(&times)
 		for _, s := range y.served() {
 			s.wakeLoop()
 		}
@@ -56,15 +56,23 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 // place has this process serve what its shard takes of the sources, and nothing else. On an error
 // nothing has changed. The caller holds applying.
 func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
-	mine, err := y.sharded(wanted)
-	if err != nil {
-		return Applied{}, err
+	var mine []Source
+	seen, shardNames := map[string]bool{}, y.shardNames(wanted)
+	for _, cfg := range wanted {
+		if err := checkSource(cfg, seen); err != nil {
+			return Applied{}, err
+		}
+		if y.opts.Shard.Takes(shardNames[cfg.Name]) {
+			mine = append(mine, cfg)
+		}
 	}
 	order := make([]*supervisor, len(mine))
 	for i, cfg := range mine {
 		v, added, changed := y.supervisorOf(cfg.Name), false, false
 		if v == nil {
-			v, added = newSupervisor(y, cfg, len(mine)), true
+			c := &counters{metrics: y.metrics, written: map[string]uint64{}}
+			v = &supervisor{syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers), cfg: cfg, life: newSource(y, cfg, len(mine), c)}
+			added = true
 		} else {
 			added, changed = v.configure(cfg)
 		}
@@ -95,22 +103,8 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	return applied, nil
 }
 
-// sharded returns the sources that this process takes; any that no source can be is an error.
-func (y *Syncer) sharded(wanted []Source) (mine []Source, err error) {
-	seen, shardNames := map[string]bool{}, y.shardNames(wanted)
-	for _, cfg := range wanted {
-		if err := y.checkSource(cfg, seen); err != nil {
-			return nil, err
-		}
-		if y.opts.Shard.Takes(shardNames[cfg.Name]) {
-			mine = append(mine, cfg)
-		}
-	}
-	return mine, nil
-}
-
 // checkSource refuses what no source can be.
-func (y *Syncer) checkSource(cfg Source, seen map[string]bool) error {
+func checkSource(cfg Source, seen map[string]bool) error {
 	if cfg.Name == "" || seen[cfg.Name] {
 		return fmt.Errorf("source %q: names must be there, and be unique", cfg.Name)
 	}

@@ -69,7 +69,7 @@ func (w *world) lateTurns(asked []heavyRequest, from, to time.Time, within time.
 			continue
 		}
 		name := fmt.Sprintf("r%d", k.Business)
-		for due := w.syncer.timetable().Next(schedule.Reconcile, name, from); due.Before(to); due = w.syncer.timetable().Next(schedule.Reconcile, name, due) {
+		for due := w.syncer.times.Load().Next(schedule.Reconcile, name, from); due.Before(to); due = w.syncer.times.Load().Next(schedule.Reconcile, name, due) {
 			for _, route := range []string{"/sales/daily", "/sales/products"} {
 				turns++
 				if !slices.ContainsFunc(asked, func(r heavyRequest) bool {
@@ -226,7 +226,7 @@ func TestTheForecastOfADeepRunIsExact(t *testing.T) {
 				w.run()
 				w.until("backfill", time.Hour, w.filled)
 				w.compared() // that one goes on beside the end of the backfills
-				time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
+				time.Sleep(time.Until(w.syncer.times.Load().Next(schedule.ReconcileDeep, "r0", time.Now())))
 				w.until("a deep run", 10*time.Minute, func() bool {
 					p := w.stream(registry.Daily).Progress
 					return p != nil && p.Pages >= 5
@@ -255,7 +255,7 @@ func TestADeepRunTellsWhatDiffersAtFirstSight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 44, Orders: 600, Days: 20}, func(t *testing.T, w *world) {
 		business := w.proven()
 		w.store.EditColumn(registry.Orders, business, w.liveOrders(business, daysAgo(10))[0], "totals_tip", `"7.77"`)
-		time.Sleep(time.Until(w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())))
+		time.Sleep(time.Until(w.syncer.times.Load().Next(schedule.ReconcileDeep, "r0", time.Now())))
 		w.until("a suspect", 5*time.Minute, func() bool {
 			p := w.stream(registry.Daily).Progress
 			return p != nil && p.Suspects > 0 && p.Pages == 3 // overall, and of two locations
@@ -387,7 +387,7 @@ func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 		runs("once it was made", 0, func() { again(time.Minute) })
 		runs("after a kill between its two looks", 1, func() {
 			w.store.EditColumn(registry.Orders, w.box.Restaurant(0).ID(), w.liveOrders(w.box.Restaurant(0).ID(), daysAgo(3))[0], "totals_tip", `"7.77"`)
-			next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
+			next := w.syncer.times.Load().Next(schedule.ReconcileDeep, "r0", time.Now())
 			time.Sleep(time.Until(next) + time.Minute)
 		})
 		runs("after that", 1, func() { again(time.Minute) })

@@ -3,7 +3,6 @@ package syncer
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/larder-sync/larder/syncer/list"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -20,11 +19,10 @@ func (y *Syncer) Deliver(ctx context.Context, name string, order []byte) (list.D
 	if v := y.supervisorOf(name); v != nil && v.current().over() == nil {
 		// It is work on the source like a walk: the source after it must find all that it stores.
 		err = v.work(ctx, "delivery", func(ctx context.Context, s *source) (err error) {
-			i := slices.IndexFunc(s.lists, func(st *list.List) bool { return st.Def.Name == registry.Online })
-			if !s.IsReady() || i < 0 {
+			if !s.IsReady() {
 				return list.ErrNotFollowed
 			}
-			if what, err = s.lists[i].Deliver(ctx, s.keeps(order)); err != nil {
+			if what, err = s.online.Deliver(ctx, s.keeps(order)); err != nil {
 				return fmt.Errorf("stream %s: %w", registry.Online, err)
 			}
 			return nil

@@ -74,7 +74,7 @@ func (y *Syncer) Forget(ctx context.Context, r ForgetRequest) (report ForgetRepo
 			if err := y.readBusinesses(ctx); err != nil {
 				return err
 			}
-			if report.Business = cmp.Or(s.Business(), y.businesses()[s.Name]); report.Business == "" {
+			if report.Business = cmp.Or(s.Business(), (*y.mirrored.Load())[s.Name]); report.Business == "" {
 				return errors.New("nothing of it is mirrored yet")
 			}
 			o := y.onlineOrders(report.Business, s.Log)
@@ -125,12 +125,7 @@ func (s *source) readForgotten(ctx context.Context, business string) error {
 	if err := o.Restore(ctx); err != nil {
 		return err
 	}
-	s.forgotten = o.Forgotten
-	for _, st := range s.lists {
-		if st.Def.Name == registry.Online {
-			st.Forgotten = o.Forgotten
-		}
-	}
+	s.forgotten, s.online.Forgotten = o.Forgotten, o.Forgotten
 	return nil
 }
 

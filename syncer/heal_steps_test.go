@@ -89,7 +89,7 @@ func TestADayThatCannotBeFetchedHoldsUpNoOther(t *testing.T) {
 		for n := 3; n <= 6; n++ {
 			w.tipped(business, daysAgo(n), "900.00", false)
 		}
-		next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
+		next := w.syncer.times.Load().Next(schedule.ReconcileDeep, "r0", time.Now())
 		bad := daysBefore(schedule.DayOf(next), 4)
 		refuse.set(func(r *http.Request) bool { return orderWalk(r, bad) })
 		time.Sleep(time.Until(next))
@@ -164,7 +164,7 @@ func TestADayIsFetchedOnceForBothStreams(t *testing.T) {
 func TestWhatMovesIsLeftToTheNextNight(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 47, Orders: 600, Days: 10, Record: true}, func(t *testing.T, w *world) {
 		business := w.proven()
-		next := w.syncer.timetable().Next(schedule.ReconcileDeep, "r0", time.Now())
+		next := w.syncer.times.Load().Next(schedule.ReconcileDeep, "r0", time.Now())
 		time.Sleep(time.Until(next) - time.Minute)
 		before, day := len(w.box.Requests()), daysAgo(5)
 		for n := range 3 * 60 {

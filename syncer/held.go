@@ -25,16 +25,8 @@ func (s *source) fence() error {
 	return s.syncer.leases.Check(s.cfg.Name)
 }
 
-// leaseOwner is the syncer as its leases see it.
-type leaseOwner struct{ *Syncer }
-
-var _ lease.Owner = leaseOwner{}
-
-// StartAbove implements lease.Owner.
-func (y leaseOwner) StartAbove(version uint64) { y.versions.StartAbove(version) }
-
-// Durable implements lease.Owner.
-func (y leaseOwner) Durable(sources []string) bool {
+// durable waits until what sources handed to the sink is durable, as [lease.Owner] has it.
+func (y *Syncer) durable(sources []string) bool {
 	deadline := time.After(lease.Lasts)
 	for _, name := range sources {
 		if r, ok := y.commits.Last(name); ok {
@@ -48,9 +40,9 @@ func (y leaseOwner) Durable(sources []string) bool {
 	return true
 }
 
-// Lost implements lease.Owner: it ends the life of the source that was lost, and the next one
-// waits. What this one knew may not be so any more.
-func (y leaseOwner) Lost(name string, why error) {
+// lost ends the life of the source that was lost, and the next one waits. What this one knew may not
+// be so any more.
+func (y *Syncer) lost(name string, why error) {
 	if v := y.supervisorOf(name); v != nil {
 		s := v.current()
 		s.lost.CompareAndSwap(nil, &why)

@@ -25,7 +25,9 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
 	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(t, failed) })
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if errors.Is(err, link.ErrBusy) { // so many keys are refused that this one cannot be tried
+		s.link.Troubled(t)
+	} else if err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
 }
@@ -57,16 +59,12 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 	})
 }
 
-// storedFresh is how old what was read of the stored state may be to be taken over: a key may wait
-// for long before it can be tried, and one that is wrong is tried again and again.
-const storedFresh = time.Minute
-
-// restore reads what the sink has stored, until that has been taken over. Where
+// restore reads what the sink has stored, once in a life: nobody else writes it meanwhile. Where
 // a process before this one was at work, the key's budget starts with care: how much that one has
 // spent is known to nobody but the service (DESIGN B2). How long ago that was is not asked: what
 // was stored bears the stamps of another clock, and either may be wrong by hours.
 func (s *source) restore(ctx context.Context) error {
-	if s.opened || !s.restored.IsZero() && time.Since(s.restored) < storedFresh {
+	if s.restored {
 		return nil
 	}
 	state, err := s.syncer.opts.Sink.State(ctx, s.cfg.Name)
@@ -77,34 +75,29 @@ func (s *source) restore(ctx context.Context) error {
 	for _, st := range s.wholes {
 		st.Restore(state) // for siblings, which ask what the source lists also while its key is refused
 	}
-	if s.restored.IsZero() && len(state.Checkpoints)+len(state.Statuses) > 0 {
+	if len(state.Checkpoints)+len(state.Statuses) > 0 {
 		// The first request has to wait, and is waited for here: it would else hold the place
 		// among the tried keys meanwhile, which many sources share.
 		if !lifecycle.Pause(ctx, s.link.FollowProcess(state.Business)) {
 			return context.Cause(ctx)
 		}
 	}
-	s.restored = time.Now()
+	s.restored = true
 	return nil
 }
 
 // probe reads what is stored of the source, and asks /me. A key of another restaurant is refused:
 // checkpoints belong to a source's name, and those of one restaurant say nothing about another.
 func (s *source) probe(ctx context.Context) (me api.Document[types.Me], err error) {
-	if s.restored.IsZero() {
-		if err := s.restore(ctx); err != nil {
-			return me, err
-		}
+	if err := s.restore(ctx); err != nil {
+		return me, err
 	}
 	stored := s.stored.Load()
 	failed := slices.ContainsFunc(stored.Statuses, func(st sinks.StreamStatus) bool { return st.State == status.StateFailing })
 	if me, err = s.link.Me(ctx, stored.Business != "" && !failed); err != nil {
 		return me, err
 	}
-	if err := s.restore(ctx); err != nil {
-		return me, err
-	}
-	was, now := s.stored.Load().Business, me.Value.Business.ID
+	was, now := stored.Business, me.Value.Business.ID
 	if s.opened { // else it is what the last life knew
 		was = s.Business()
 	}

@@ -291,7 +291,7 @@ func TestWhatIsEndingIsLostToo(t *testing.T) {
 				t.Fatal(err)
 			}
 			why := error(&lease.WaitingError{Holder: "another"})
-			leaseOwner{one.syncer}.Lost("s", why)
+			one.syncer.lost("s", why)
 			if got := first.fence(); !errors.Is(got, why) {
 				t.Errorf("removed %v: what is ending: %v", removed, got)
 			}

@@ -121,23 +121,22 @@ func (s *source) beginJobs(ctx context.Context, due []schedule.Job) {
 		}
 	}
 	for _, j := range due {
-		switch j {
-		case schedule.Snapshots: // the lists follow the locations that the key has now
+		if j == schedule.Snapshots { // the lists follow the locations that the key has now
 			s.spawn(ctx, "snapshots", func(ctx context.Context) error {
-				if err := s.Refresh(ctx); err != nil {
-					return err
+				err := s.Refresh(ctx)
+				if err == nil {
+					s.beginWalks(ctx, j)
 				}
-				s.beginWalks(ctx, j)
-				return nil
+				return err
 			})
-		case schedule.FullResync:
+			continue
+		}
+		if j == schedule.FullResync {
 			for _, st := range s.wholes {
 				st.RewriteNext()
 			}
-			s.beginWalks(ctx, j)
-		default:
-			s.beginWalks(ctx, j)
 		}
+		s.beginWalks(ctx, j)
 	}
 }
 

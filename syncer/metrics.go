@@ -165,44 +165,38 @@ type gauge[T any] struct {
 	value func(of T, set setter)
 }
 
-// servedSource is a source, and whether the API answers its key.
-type servedSource struct {
-	status.SourceStatus
-	up bool
-}
-
 // sourceGauge has the label source, streamGauge also stream.
-func sourceGauge(name, help string, value func(servedSource, setter), labels ...string) gauge[servedSource] {
-	return gauge[servedSource]{prometheus.NewDesc(name, help, append([]string{"source"}, labels...), nil), value}
+func sourceGauge(name, help string, value func(status.SourceStatus, setter), labels ...string) gauge[status.SourceStatus] {
+	return gauge[status.SourceStatus]{prometheus.NewDesc(name, help, append([]string{"source"}, labels...), nil), value}
 }
 
 func streamGauge(name, help string, value func(status.StreamStatus, setter), labels ...string) gauge[status.StreamStatus] {
 	return gauge[status.StreamStatus]{prometheus.NewDesc(name, help, append([]string{"source", "stream"}, labels...), nil), value}
 }
 
-var sourceGauges = []gauge[servedSource]{
-	sourceGauge("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", func(s servedSource, set setter) {
+var sourceGauges = []gauge[status.SourceStatus]{
+	sourceGauge("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", func(s status.SourceStatus, set setter) {
 		if s.State != status.StateWaiting {
-			set(oneIf(s.up))
+			set(oneIf(s.Up))
 		}
 	}),
-	sourceGauge("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", func(s servedSource, set setter) {
+	sourceGauge("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", func(s status.SourceStatus, set setter) {
 		set(oneIf(s.State != status.StateWaiting))
 	}),
-	sourceGauge("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", func(s servedSource, set setter) {
+	sourceGauge("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", func(s status.SourceStatus, set setter) {
 		set(1, s.Health().Kind)
 	}, "health"),
-	sourceGauge("larder_budget_remaining", "Requests that the limits still allow in this minute.", func(s servedSource, set setter) {
+	sourceGauge("larder_budget_remaining", "Requests that the limits still allow in this minute.", func(s status.SourceStatus, set setter) {
 		set(float64(s.Budget.KeyLimit-s.Budget.KeyUsed), "key")
 		set(float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), "business")
 		set(float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), "heavy")
 	}, "limit"),
-	sourceGauge("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", func(s servedSource, set setter) {
+	sourceGauge("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", func(s status.SourceStatus, set setter) {
 		if s.Proof != nil {
 			set(float64(s.Proof.DriftDays))
 		}
 	}),
-	sourceGauge("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", func(s servedSource, set setter) {
+	sourceGauge("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", func(s status.SourceStatus, set setter) {
 		if s.Proof == nil {
 			return
 		}
@@ -278,11 +272,8 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
-	warehouse := g.syncer.opts.Warehouse()
-	for _, s := range g.syncer.walkStatus().Sources {
-		up := s.State == status.StateRunning || s.State == status.StateBackfill
-		warehouse.Source(&s) // which says nothing of whether the API answers
-		collect(ch, sourceGauges, servedSource{s, up}, s.Name)
+	for _, s := range g.syncer.Status().Sources {
+		collect(ch, sourceGauges, s, s.Name)
 		for _, st := range s.Streams {
 			collect(ch, streamGauges, st, s.Name, st.Name)
 		}

@@ -14,9 +14,7 @@ import (
 // with: else it would end the daemon, when it is scraped for the first time that it has one.
 func TestEveryGaugeTakesItsLabels(t *testing.T) {
 	now := time.Now()
-	source := servedSource{up: true, SourceStatus: status.SourceStatus{
-		State: status.StateRunning, Proof: &status.ProofStatus{ProvenUntil: "2026-03-01"},
-	}}
+	source := status.SourceStatus{State: status.StateRunning, Proof: &status.ProofStatus{ProvenUntil: "2026-03-01"}}
 	stream := status.StreamStatus{
 		State: status.StateRunning, Watermark: now, LastSuccess: now, LastErrorAt: now, LastResync: now, Next: now,
 		SweepHeld: &status.SweepHeld{Rows: 1}, Progress: &status.Progress{Walk: "full", RequestsLeft: 1, Suspects: 1},

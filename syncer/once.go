@@ -88,7 +88,7 @@ func (y *Syncer) RunOnce(ctx context.Context, sel Selection, onProgress func(sta
 		tell = func() { onProgress(y.Status()) }
 	}
 	err = y.pass(ctx, sources, pass{
-		atOnce: len(sources), held: true, tell: tell,
+		held: true, tell: tell,
 		visit: func(ctx context.Context, i int, s *source) error {
 			report.Sources[i] = s.once(ctx, sel)
 			return nil

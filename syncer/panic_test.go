@@ -105,7 +105,7 @@ func TestALostSourceThatCannotBeBuiltIsTriedAgain(t *testing.T) {
 		synctest.Wait() // nothing reads the definitions while they change
 		known := w.syncer.definitions
 		w.syncer.definitions = append([]*registry.Definition{{Name: "unheard of", Kind: -1}}, known...)
-		leaseOwner{w.syncer}.Lost("r0", &lease.WaitingError{})
+		w.syncer.lost("r0", &lease.WaitingError{})
 		time.Sleep(150 * time.Second)
 		synctest.Wait()
 		w.syncer.definitions = known
@@ -128,19 +128,14 @@ func TestALoopThatKeepsPanickingWaits(t *testing.T) {
 		w.run()
 		w.until("mirrored", 5*time.Minute, w.filled)
 		log.take()
-		good := w.syncer.timetable()
-		set := func(times schedule.Timetable) {
-			w.syncer.mu.Lock()
-			defer w.syncer.mu.Unlock()
-			w.syncer.times = times
-		}
-		set(schedule.Timetable{}) // which no loop can follow
+		good := w.syncer.times.Load()
+		w.syncer.times.Store(&schedule.Timetable{}) // which no loop can follow
 		w.syncer.served()[0].wakeLoop()
 		time.Sleep(time.Minute)
 		if n := strings.Count(strings.Join(log.take(), "\n"), "stack="); n == 0 || n > 20 {
 			t.Errorf("%d panics in a minute", n)
 		}
-		set(good)
+		w.syncer.times.Store(good)
 		w.until("served again", 10*time.Minute, func() bool { return walked(w.source()) })
 	})
 }

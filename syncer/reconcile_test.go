@@ -36,7 +36,7 @@ func (w *world) verdicts() map[string]sinks.Verdict {
 func (w *world) deep() {
 	next := time.Now()
 	for _, st := range w.syncer.served()[0].days.On() {
-		next = stream.Later(next, w.syncer.timetable().Next(schedule.ReconcileDeep, st.Source.Name, time.Now()))
+		next = stream.Later(next, w.syncer.times.Load().Next(schedule.ReconcileDeep, st.Source.Name, time.Now()))
 	}
 	time.Sleep(time.Until(next) + 15*time.Minute)
 	synctest.Wait()

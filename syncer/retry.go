@@ -34,7 +34,7 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 	stuck := time.Time{}
 	for failures := 1; ; failures++ {
 		err := f(ctx)
-		if err == nil || ctx.Err() != nil || !mayPass(err) {
+		if err == nil || ctx.Err() != nil || limit == 0 || !mayPass(err) {
 			return err
 		}
 		if e, ok := errors.AsType[*list.StuckError](err); ok {
@@ -46,12 +46,9 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 		if now := moved(); now != at {
 			began, at, failures = time.Now(), now, 1
 		}
-		pause := pauseAfter(s.cfg.Name, failures)
+		pause := link.Pause(s.cfg.Name, firstPause, mostPause, failures)
 		if st != nil {
 			pause = max(pause, time.Until(st.WaitUntil())) // the service has asked for that
-		}
-		if limit == 0 {
-			return err
 		}
 		if time.Since(began)+pause > limit {
 			return fmt.Errorf("%w; it was tried again for %s and came no further", err, time.Since(began).Round(time.Second))
@@ -69,10 +66,4 @@ func (s *source) retryUntil(ctx context.Context, limit time.Duration, st *stream
 			return err
 		}
 	}
-}
-
-// pauseAfter is how long to wait after so many failures of a source in a row.
-func pauseAfter(source string, failures int) time.Duration {
-	pause := lifecycle.Backoff(firstPause, mostPause, failures-1)
-	return lifecycle.Between(pause*3/4, pause*5/4, link.Jitter(source, failures))
 }

@@ -39,7 +39,8 @@ func TestShardsShareTheSources(t *testing.T) {
 
 // The sources of one restaurant go to the process of the first of their names; others stay.
 func TestTheSourcesOfARestaurantHaveOneShard(t *testing.T) {
-	y := &Syncer{mirrored: map[string]string{"c": "b1", "b": "b1", "d": "b2", "a": "b3", "gone": "b2"}}
+	y := &Syncer{}
+	y.mirrored.Store(&map[string]string{"c": "b1", "b": "b1", "d": "b2", "a": "b3", "gone": "b2"})
 	var sources []Source
 	for _, name := range []string{"d", "c", "b", "e"} {
 		sources = append(sources, Source{Name: name})

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -35,7 +36,7 @@ func (s Shard) Takes(source string) bool {
 // the same restaurant, so that one process counts the requests of all of them. A source whose
 // restaurant is not stored yet is assigned by its own name.
 func (y *Syncer) shardNames(sources []Source) map[string]string {
-	stored, first := y.businesses(), map[string]string{}
+	stored, first := *y.mirrored.Load(), map[string]string{}
 	for _, s := range sources {
 		if b := stored[s.Name]; b != "" && (first[b] == "" || s.Name < first[b]) {
 			first[b] = s.Name
@@ -76,5 +77,15 @@ func (y *Syncer) reassign() error {
 		return err
 	}
 	y.log.Info("sources of one restaurant go to one process", "added", applied.Added, "removed", applied.Removed)
+	return nil
+}
+
+// readBusinesses reads which restaurant each source has mirrored.
+func (y *Syncer) readBusinesses(ctx context.Context) error {
+	all, err := y.opts.Sink.Businesses(ctx)
+	if err != nil {
+		return fmt.Errorf("read which restaurants the sources have mirrored: %w", err)
+	}
+	y.mirrored.Store(&all)
 	return nil
 }

@@ -1,12 +1,12 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -30,6 +30,7 @@ type source struct {
 
 	streams []follower // all of them, in the order of status
 	lists   []*list.List
+	online  *list.List        // of them, the online orders
 	wholes  []*replace.Stream // that are replaced as wholes
 	keyRow  *replace.Stream   // of them
 	days    *proof.Shared     // the totals
@@ -50,10 +51,9 @@ type source struct {
 	leased atomic.Bool             // the source has been held in this life
 	lost   atomic.Pointer[error]   // why it is held no more
 
-	// restored is when the stored state was last read, the budget has started with it; opened: it has
+	// restored: the stored state has been read, and the budget has started with it; opened: it has
 	// been taken over. opening guards both.
-	restored time.Time
-	opened   bool
+	restored, opened bool
 
 	stored atomic.Pointer[sinks.State] // as it was at the start
 }
@@ -81,12 +81,11 @@ func newSource(y *Syncer, cfg Source, sources int, c *counters) *source {
 	s.stored.Store(&sinks.State{})
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.Source = &stream.Source{
-		Owner: s, Name: cfg.Name, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
+		Owner: s, Name: cfg.Name, Fenced: s.fence, OnlyStreams: cfg.Streams, OnlyLocations: cfg.Locations, Log: y.log.With("source", cfg.Name),
 		Sink: y.opts.Sink, Commits: y.commits, Versions: y.versions, Metrics: c, Clock: stream.Clock{WallClock: y.opts.Now},
 		FlushInterval: y.opts.FlushInterval, SettleAfter: y.opts.SettleAfter, ProcessBegan: y.startedAt, Beside: sources,
-	}
-	if y.leases != nil {
-		s.Fenced = s.fence
+		Timetable: func() schedule.Timetable { return *y.times.Load() },
+		LongTurn:  func(ctx context.Context) (func(), error) { return y.backfills.Release, y.backfills.Take(ctx) },
 	}
 	asks := y.opts.API
 	asks.Keep = s.keeps
@@ -119,8 +118,11 @@ func (s *source) newStreams(all []*registry.Definition) {
 		case registry.ListKind:
 			l := list.NewList(s.Source, def)
 			s.lists, st = append(s.lists, l), l
-			if def.Name == registry.Orders {
+			switch def.Name {
+			case registry.Orders:
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted
+			case registry.Online:
+				s.online = l
 			}
 		case registry.TotalsKind:
 			st = proof.New(s.Source, def, s.days)
@@ -144,11 +146,14 @@ func (s *source) newStreams(all []*registry.Definition) {
 // IsReady implements stream.Owner.
 func (s *source) IsReady() bool { return s.link.Ready() }
 
-// Timetable implements stream.Owner.
-func (s *source) Timetable() schedule.Timetable { return s.syncer.timetable() }
-
-// LongTurn implements stream.Owner.
-func (s *source) LongTurn(ctx context.Context) (release func(), err error) {
-	slots := s.syncer.backfills
-	return slots.Release, slots.Take(ctx)
+// Siblings implements stream.Owner.
+func (s *source) Siblings() (all []*stream.Source) {
+	business, stored := s.Business(), *s.syncer.mirrored.Load()
+	for _, other := range s.syncer.served() {
+		theirs := cmp.Or(other.Business(), stored[other.Name]) // its /me may not have answered yet
+		if other.Name != s.Name && business != "" && theirs == business {
+			all = append(all, other.Source)
+		}
+	}
+	return all
 }

@@ -12,18 +12,12 @@ import (
 
 // Status returns a snapshot of every source at this moment.
 func (y *Syncer) Status() status.Status {
-	st := y.walkStatus()
-	y.opts.Warehouse().Mark(&st)
-	return st
-}
-
-// walkStatus is Status as the walks alone know it.
-func (y *Syncer) walkStatus() status.Status {
 	now, sources := time.Now(), y.supervisors()
 	st := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
 	for _, v := range sources {
 		st.Sources = append(st.Sources, v.current().status(now))
 	}
+	y.opts.Warehouse().Mark(&st)
 	return st
 }
 
@@ -78,6 +72,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	if src.State == status.StateRunning && slices.ContainsFunc(src.Streams, func(st status.StreamStatus) bool { return st.State == status.StateBackfill }) {
 		src.State = status.StateBackfill
 	}
+	src.Up = src.State == status.StateRunning || src.State == status.StateBackfill
 	return src
 }
 

@@ -41,15 +41,6 @@ type supervisor struct {
 // allUsers of a source are one more than can work on it: nothing does meanwhile.
 const allUsers = math.MaxInt64
 
-// newSupervisor makes the supervisor of one of so many sources.
-func newSupervisor(y *Syncer, cfg Source, sources int) *supervisor {
-	c := &counters{metrics: y.metrics, written: map[string]uint64{}}
-	return &supervisor{
-		syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers),
-		cfg: cfg, life: newSource(y, cfg, sources, c),
-	}
-}
-
 // run serves the source until ctx ends, or the source is removed and nothing works on it.
 func (v *supervisor) run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -68,34 +59,27 @@ func (v *supervisor) run(ctx context.Context) {
 	}
 }
 
-// work does something with the source, in a context that ends with its life, too. A panic ends
-// the life.
+// work does something with the present life of the source, or the next one after its end, in a
+// context that ends with it, too. A panic ends the life.
 func (v *supervisor) work(ctx context.Context, what string, f func(context.Context, *source) error) error {
-	s, err := v.enter(ctx)
-	if err != nil {
-		return err
+	var s *source
+	for {
+		if v.users.Acquire(ctx, 1) != nil {
+			return context.Cause(ctx)
+		}
+		if s = v.current(); s.over() == nil {
+			break
+		}
+		v.users.Release(1)
+		if err := v.rebuild(ctx); err != nil {
+			return err
+		}
 	}
 	defer v.users.Release(1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(s.over()) })()
 	return s.isolated(what, func() error { return f(ctx, s) })
-}
-
-// enter returns the present life, which one more uses; after the end of one, the next.
-func (v *supervisor) enter(ctx context.Context) (*source, error) {
-	for {
-		if v.users.Acquire(ctx, 1) != nil {
-			return nil, context.Cause(ctx)
-		}
-		if s := v.current(); s.over() == nil {
-			return s, nil
-		}
-		v.users.Release(1)
-		if err := v.rebuild(ctx); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // rebuild builds the next life of a source, when nothing works on the last one and what that

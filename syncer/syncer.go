@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -115,10 +116,12 @@ type Syncer struct {
 	mu    sync.RWMutex           // guards what follows
 	order []*supervisor          // of the sources that are served; replaced as a whole, never changed in place
 	all   map[string]*supervisor // these, and those of removed sources that are still at work
-	times schedule.Timetable
-	serve func(*supervisor) // begins to serve a source; nil while Run is not under way
-	// mirrored is the restaurant of each source; replaced as a whole.
-	mirrored map[string]string
+	serve func(*supervisor)      // begins to serve a source; nil while Run is not under way
+
+	times atomic.Pointer[schedule.Timetable] // that holds now
+	// mirrored is the restaurant of each source as it was last read: so a source is known as a
+	// sibling before its /me has answered, in trouble too, and while another process serves it.
+	mirrored atomic.Pointer[map[string]string]
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -157,13 +160,15 @@ func New(opts Options) (*Syncer, error) {
 	}
 	y := &Syncer{
 		starting: stream.NewSlot(),
-		opts:     opts, log: opts.Logger, definitions: registry.All(), times: times,
+		opts:     opts, log: opts.Logger, definitions: registry.All(),
 		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
+	y.times.Store(&times)
+	y.mirrored.Store(&map[string]string{})
 	if !opts.Exclusive {
-		y.leases = lease.New(opts.Process, opts.Sink, leaseOwner{y}, y.log)
+		y.leases = lease.New(opts.Process, opts.Sink, lease.Owner{Lost: y.lost, StartAbove: y.versions.StartAbove, Durable: y.durable}, y.log)
 	}
 	if _, err := y.place(opts.Sources); err != nil {
 		return nil, err
@@ -189,27 +194,12 @@ func (y *Syncer) supervisorOf(name string) *supervisor {
 	return y.all[name]
 }
 
-// atWork returns the names of the sources that are served, and of removed ones that are still at
-// work.
-func (y *Syncer) atWork() []string {
-	y.mu.RLock()
-	defer y.mu.RUnlock()
-	return slices.Collect(maps.Keys(y.all))
-}
-
 // served returns the present life of each source, or between two the last one.
 func (y *Syncer) served() (all []*source) {
 	for _, v := range y.supervisors() {
 		all = append(all, v.current())
 	}
 	return all
-}
-
-// timetable returns the one that holds now.
-func (y *Syncer) timetable() schedule.Timetable {
-	y.mu.RLock()
-	defer y.mu.RUnlock()
-	return y.times
 }
 
 // Run is the daemon: it serves every source until ctx ends, those included that
@@ -221,7 +211,11 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	defer y.leases.Enter(ctx, y.atWork)()
+	defer y.leases.Enter(ctx, func() []string {
+		y.mu.RLock()
+		defer y.mu.RUnlock()
+		return slices.Collect(maps.Keys(y.all))
+	})()
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	if y.opts.Shard.Count > 1 {

@@ -33,7 +33,7 @@ func (y *Syncer) Verify(ctx context.Context, sel Selection, found func(verify.Fi
 		tell = func() { progress(p.Snapshot(y.Status())) }
 	}
 	err = y.pass(ctx, sources, pass{
-		atOnce: len(sources), tell: tell,
+		tell: tell,
 		visit: func(ctx context.Context, i int, s *source) error {
 			r := &verifier{served: s, names: sel.Streams}
 			if err := p.Source(ctx, i, r); err != nil {

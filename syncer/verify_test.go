@@ -551,7 +551,7 @@ func TestVerifyBesideTheProcessThatServes(t *testing.T) {
 		p.store.EditColumn("products", b, id, "station", `"garden"`)
 		location := r.LocationIDs()[0]
 		p.store.EditColumn("locations", b, location, "name", `"x"`)
-		began, times := time.Now(), p.b.syncer.timetable()
+		began, times := time.Now(), p.b.syncer.times.Load()
 		turns := times.Next(schedule.Snapshots, "r0", times.Next(schedule.Snapshots, "r0", began))
 		found := verify()
 		if len(found) != 2 || found[0].ID != location || found[1].ID != id || !found[1].Column || found[1].Field != "station" {

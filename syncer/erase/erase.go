@@ -86,15 +86,13 @@ func (o Orders) Settle(ctx context.Context, source string, policy personal.Polic
 		o.Log.Warn("stored orders hold more of their customers than personal_data keeps, which nobody has set: set it to drop to have that erased, or to what it was", "orders", n)
 	case n > 0:
 		o.Log.Warn("stored orders hold more of their customers than personal_data keeps: it is erased now", "orders", n, "personal_data", policy.Mode())
-		all, err = o.erase(ctx, policy, sinks.VersionQuery{Source: source})
+		err = o.erase(ctx, policy, sinks.VersionQuery{Source: source}, &all)
 	case erases && policy.Mode() != personal.Keep:
-		all.Entries, err = o.entries(ctx, policy, sinks.VersionQuery{Source: source}, everyone)
+		err = o.redact(ctx, policy, sinks.VersionQuery{Source: source, Quarantine: true}, beyond(policy), &all)
 	}
-	if err != nil {
-		return Erased{}, err
+	if err == nil {
+		err = o.forgotten(ctx, &all)
 	}
-	again, err := o.forgotten(ctx)
-	all = Erased{ordered(append(all.Orders, again.Orders...)), all.Entries + again.Entries}
 	if err == nil && len(all.Orders)+all.Entries > 0 {
 		o.Log.Info("what is not to be kept of customers was erased", "orders", len(all.Orders), "quarantined", all.Entries)
 	}
@@ -104,12 +102,12 @@ func (o Orders) Settle(ctx context.Context, source string, policy personal.Polic
 // Forget erases what is held of the customers of orders: of those with the ids, and of those
 // whose customer has the phone, written in any way. key is the pseudonym of the phone, empty
 // where there is none. durable waits until what was handed to the sink before is stored.
-func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, durable func(context.Context) error) (Erased, error) {
+func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, durable func(context.Context) error) (all Erased, err error) {
 	by := "order"
 	if phone != "" {
 		by = "phone"
 	}
-	of := func(raw []byte) bool {
+	theirs := func(raw []byte) bool {
 		its, pseudonym := personal.CustomerOf(raw)
 		return personal.SamePhone(its, phone) || key != "" && pseudonym == key
 	}
@@ -117,12 +115,14 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 		if err := durable(ctx); err != nil {
 			return Erased{}, err
 		}
-		found, err := o.of(ctx, phone, of)
-		if err != nil {
-			return Erased{}, err
+		if phone != "" {
+			found, err := o.ordersWith(ctx, theirs)
+			if err != nil {
+				return Erased{}, err
+			}
+			ids = append(ids, found...)
 		}
-		ids = ordered(append(ids, found...))
-		fresh := slices.DeleteFunc(slices.Clone(ids), o.Forgotten.Has)
+		fresh := slices.DeleteFunc(ordered(ids), o.Forgotten.Has)
 		if len(fresh) == 0 {
 			break // nothing has come meanwhile that is theirs
 		}
@@ -134,58 +134,19 @@ func (o Orders) Forget(ctx context.Context, ids []string, phone, key string, dur
 		}
 	}
 	// Those of before, too: one that was begun may have been cut short.
-	erased, err := o.forgotten(ctx)
-	if err != nil || phone == "" {
-		return erased, err
+	if err = o.forgotten(ctx, &all); err == nil && phone != "" { // and entries without an id
+		more := beyond(personal.Policy{})
+		err = o.redact(ctx, personal.Policy{}, sinks.VersionQuery{Quarantine: true}, func(raw []byte) bool { return theirs(raw) && more(raw) }, &all)
 	}
-	nameless, err := o.entries(ctx, personal.Policy{}, sinks.VersionQuery{}, of)
-	erased.Entries += nameless
-	return erased, err
-}
-
-// forgotten erases what is held of the customers of the orders that are forgotten.
-func (o Orders) forgotten(ctx context.Context) (all Erased, err error) {
-	for some := range slices.Chunk(o.Forgotten.All(), sinks.MaxRowIDs) {
-		erased, err := o.erase(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some})
-		if err != nil {
-			return Erased{}, err
-		}
-		all.Orders, all.Entries = append(all.Orders, erased.Orders...), all.Entries+erased.Entries
-	}
-	return all, nil
-}
-
-// erase redacts all that q selects and that holds more than a policy keeps. Examples of unknown
-// fields go first: what is to go beside them is found again after a crash, and they are not.
-func (o Orders) erase(ctx context.Context, p personal.Policy, q sinks.VersionQuery) (all Erased, err error) {
-	if err := o.Store.EraseDrift(ctx, o.Business, q.Source, o.Table.Name, q.IDs); err != nil {
-		return Erased{}, err
-	}
-	beyond := func(raw []byte) bool { return len(raw) > 0 && string(p.Stored(raw)) != string(raw) }
-	filled := q
-	filled.Filled = o.columns(p)
-	ids, err := o.redact(ctx, p, filled, everyone)
-	if err != nil {
-		return Erased{}, err
-	}
-	more, err := o.redact(ctx, p, q, beyond) // what stands in the JSON alone: fields that nobody knows
-	if err != nil {
-		return Erased{}, err
-	}
-	all.Orders = ordered(append(ids, more...))
-	all.Entries, err = o.entries(ctx, p, q, everyone)
 	return all, err
 }
 
-// of are the ids of the orders of a customer, in rows and in the quarantine.
-func (o Orders) of(ctx context.Context, phone string, of func(raw []byte) bool) (ids []string, err error) {
-	if phone == "" {
-		return nil, nil
-	}
+// ordersWith are the ids of the orders of a customer, in rows and in the quarantine.
+func (o Orders) ordersWith(ctx context.Context, theirs func(raw []byte) bool) (ids []string, err error) {
 	for _, q := range []sinks.VersionQuery{{Filled: []string{"customer_phone", personal.CustomerKeyField}}, {Quarantine: true}} {
 		q.Table, q.Business = o.Table.Name, o.Business
 		err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error {
-			if v.ID != "" && of(v.Raw) {
+			if v.ID != "" && theirs(v.Raw) {
 				ids = append(ids, v.ID)
 			}
 			return nil
@@ -197,7 +158,38 @@ func (o Orders) of(ctx context.Context, phone string, of func(raw []byte) bool) 
 	return ids, nil
 }
 
-func everyone([]byte) bool { return true }
+// forgotten erases what is held of the customers of the orders that are forgotten.
+func (o Orders) forgotten(ctx context.Context, all *Erased) error {
+	for some := range slices.Chunk(o.Forgotten.All(), sinks.MaxRowIDs) {
+		if err := o.erase(ctx, personal.Policy{}, sinks.VersionQuery{IDs: some}, all); err != nil {
+			return err
+		}
+	}
+	all.Orders = ordered(all.Orders)
+	return nil
+}
+
+// erase redacts all that q selects and that holds more than a policy keeps. Examples of unknown
+// fields go first: what is to go beside them is found again after a crash, and they are not.
+func (o Orders) erase(ctx context.Context, p personal.Policy, q sinks.VersionQuery, all *Erased) error {
+	if err := o.Store.EraseDrift(ctx, o.Business, q.Source, o.Table.Name, q.IDs); err != nil {
+		return err
+	}
+	filled, entries := q, q
+	filled.Filled, entries.Quarantine = o.columns(p), true
+	if err := o.redact(ctx, p, filled, func([]byte) bool { return true }, all); err != nil {
+		return err
+	}
+	if err := o.redact(ctx, p, q, beyond(p), all); err != nil { // what stands in the JSON alone: fields that nobody knows
+		return err
+	}
+	return o.redact(ctx, p, entries, beyond(p), all)
+}
+
+// beyond reports whether JSON holds more than a policy keeps.
+func beyond(p personal.Policy) func(raw []byte) bool {
+	return func(raw []byte) bool { return len(raw) > 0 && string(p.Stored(raw)) != string(raw) }
+}
 
 // What is in memory at once at most.
 const (
@@ -207,17 +199,9 @@ const (
 
 var errEnough = errors.New("enough versions")
 
-// entries redacts the quarantine entries that q selects, that are of a customer, and that
-// hold more than a policy keeps; it returns how many.
-func (o Orders) entries(ctx context.Context, p personal.Policy, q sinks.VersionQuery, of func(raw []byte) bool) (int, error) {
-	q.Quarantine = true
-	ids, err := o.redact(ctx, p, q, func(raw []byte) bool { return of(raw) && string(p.Stored(raw)) != string(raw) })
-	return len(ids), err
-}
-
 // redact redacts the versions that q selects and that hold too much, some at a time, until
-// there are none, and returns the id of each.
-func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQuery, tooMuch func(raw []byte) bool) (ids []string, err error) {
+// there are none, and adds them to what was erased.
+func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQuery, tooMuch func(raw []byte) bool, all *Erased) error {
 	q.Table, q.Business = o.Table.Name, o.Business
 	var first sinks.RowVersion // of the last time
 	for {
@@ -225,6 +209,7 @@ func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQu
 		if !q.Quarantine {
 			r.Null = o.columns(p)
 		}
+		var keys []string
 		size := 0
 		err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error {
 			removed := len(v.Tombstone) > 0
@@ -235,41 +220,38 @@ func (o Orders) redact(ctx context.Context, p personal.Policy, q sinks.VersionQu
 			if removed {
 				v.Tombstone = p.Stored(v.Tombstone)
 			}
-			r.Versions, size = append(r.Versions, v), size+len(v.Raw)+len(v.Tombstone)
+			_, key := personal.CustomerOf(v.Raw)
+			r.Versions, keys, size = append(r.Versions, v), append(keys, key), size+len(v.Raw)+len(v.Tombstone)
 			if len(r.Versions) >= versionsAtOnce || size > bytesAtOnce {
 				return errEnough
 			}
 			return nil
 		})
 		if err != nil && !errors.Is(err, errEnough) {
-			return nil, err
+			return err
 		}
 		if len(r.Versions) == 0 {
-			return ids, nil
+			return nil
 		}
 		if now := r.Versions[0]; now.ID == first.ID && now.Source == first.Source && now.Version == first.Version {
-			return nil, fmt.Errorf("%s %q still holds what was taken out of it", q.Table, now.ID)
+			return fmt.Errorf("%s %q still holds what was taken out of it", q.Table, now.ID)
 		}
 		first = r.Versions[0]
 		if p.Mode() == personal.Pseudonymise && !q.Quarantine {
-			var keys []string
-			for _, v := range r.Versions {
-				_, key := personal.CustomerOf(v.Raw)
-				keys = append(keys, key)
-			}
 			r.Texts = map[string][]string{personal.CustomerKeyField: keys}
 		}
 		if err := o.Store.Redact(ctx, r); err != nil {
-			return nil, err
+			return err
+		}
+		if q.Quarantine {
+			all.Entries += len(r.Versions)
+			continue
 		}
 		for _, v := range r.Versions {
-			ids = append(ids, v.ID)
+			all.Orders = append(all.Orders, v.ID)
 		}
 	}
 }
 
 // ordered are the ids in order, each once.
-func ordered(ids []string) []string {
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
+func ordered(ids []string) []string { return slices.Compact(slices.Sorted(slices.Values(ids))) }

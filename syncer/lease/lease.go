@@ -45,14 +45,14 @@ const (
 )
 
 // Owner serves the sources.
-type Owner interface {
+type Owner struct {
 	// Lost ends the work on a source that is not held any more, with why.
-	Lost(source string, why error)
+	Lost func(source string, why error)
 	// StartAbove puts the version clock above what other processes have stored.
-	StartAbove(version uint64)
+	StartAbove func(version uint64)
 	// Durable waits until what sources handed to the sink is durable, but no longer than [Lasts],
 	// and returns whether it is.
-	Durable(sources []string) bool
+	Durable func(sources []string) bool
 }
 
 // Sink is what leases ask of a warehouse; see [sinks.Sink].
@@ -228,7 +228,13 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 		l.logBeat(err)
 	}
 	free, lost := l.read(began, wants, claims, err)
-	l.logLost(ctx, lost)
+	if len(lost) > 0 { // the reason is that of the first of them
+		names, level := slices.Sorted(maps.Keys(lost)), slog.LevelWarn
+		if errors.Is(lost[names[0]], sinks.ErrUnreachable) {
+			level = slog.LevelInfo // the sink has warned
+		}
+		l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", lost[names[0]])
+	}
 	for name, why := range lost {
 		l.owner.Lost(name, why)
 	}
@@ -328,19 +334,6 @@ func (l *Leases) logBeat(err error) {
 	default:
 		l.log.Debug("the warehouse could not be told that this process is alive", "err", err)
 	}
-}
-
-// logLost logs which sources this process does not serve any more, and why the first of them.
-func (l *Leases) logLost(ctx context.Context, lost map[string]error) {
-	if len(lost) == 0 {
-		return
-	}
-	names, level := slices.Sorted(maps.Keys(lost)), slog.LevelWarn
-	why := lost[names[0]]
-	if errors.Is(why, sinks.ErrUnreachable) {
-		level = slog.LevelInfo // the sink has warned
-	}
-	l.log.Log(ctx, level, "this process does not serve sources any more", "sources", text.Few(names), "number", len(names), "reason", why)
 }
 
 // Check is nil while the source is held, and a *[WaitingError] when it is not.

@@ -37,18 +37,14 @@ func (b *beats) Beat(ctx context.Context, p sinks.Process, wants []string) ([]si
 func (b *beats) MaxVersion(ctx context.Context) (uint64, error) { return 0, ctx.Err() }
 
 // nobody is an owner of nothing.
-type nobody struct{}
-
-func (nobody) Lost(string, error)    {}
-func (nobody) StartAbove(uint64)     {}
-func (nobody) Durable([]string) bool { return true }
+var nobody = Owner{Lost: func(string, error) {}, StartAbove: func(uint64) {}, Durable: func([]string) bool { return true }}
 
 // TestEnteringBehindOneThatLeaves: a run that begins while another gives its sources back does not
 // wait for it, nor it for the run, and what it claims is claimed after that.
 func TestEnteringBehindOneThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		warehouse := &beats{made: time.Now(), takes: time.Second}
-		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
+		l := New(sinks.Process{ID: "m"}, warehouse, nobody, slog.New(slog.DiscardHandler))
 		a := func() []string { return []string{"a"} }
 		leave := l.Enter(t.Context(), a)
 		time.Sleep(time.Minute)
@@ -76,7 +72,7 @@ func TestEnteringBehindOneThatLeaves(t *testing.T) {
 func TestTheEndOfARunEndsNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		warehouse := &beats{made: time.Now()}
-		l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.DiscardHandler))
+		l := New(sinks.Process{ID: "m"}, warehouse, nobody, slog.New(slog.DiscardHandler))
 		one, end := context.WithCancel(t.Context())
 		leaveOne := l.Enter(one, func() []string { return []string{"a"} })
 		other, endOther := context.WithCancel(t.Context())
@@ -121,7 +117,7 @@ func TestLeavingWhileTheWarehouseHangs(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
 			warehouse := &hanging{beats: beats{made: time.Now()}}
-			l := New(sinks.Process{ID: "m"}, warehouse, nobody{}, slog.New(slog.NewTextHandler(&log, nil)))
+			l := New(sinks.Process{ID: "m"}, warehouse, nobody, slog.New(slog.NewTextHandler(&log, nil)))
 			leave := l.Enter(t.Context(), func() []string { return []string{"a"} })
 			time.Sleep(settle + beatSoon + time.Second) // the highest version is asked for
 			warehouse.hangs.Store(hangs)

@@ -39,7 +39,7 @@ func TestAProcessThatIsGone(t *testing.T) {
 		}
 	}
 	own := sinks.Process{ID: here}
-	l := New(own, nil, nil, nil)
+	l := New(own, nil, Owner{}, nil)
 	began := time.Now().Add(-time.Minute)
 	claim := func(id string, since int64) sinks.Claim {
 		return sinks.Claim{Source: "s", Process: sinks.Process{ID: id}, Since: time.Unix(since, 0), BeatAt: time.Unix(since, 0)}

@@ -14,15 +14,6 @@ type View struct {
 	Since, NextProbe time.Time // NextProbe is zero for a source that is served
 }
 
-// condition is the view, and what decides when /me is asked next.
-type condition struct {
-	is        View
-	failures  int           // probes in a row that failed, each when it was due
-	notBefore time.Time     // nothing is asked before, since the service said so
-	outage    stream.Outage // that was logged
-	answered  time.Time     // when /me last answered
-}
-
 // View returns the condition.
 func (l *Link) View() View {
 	l.mu.Lock()
@@ -44,24 +35,16 @@ func (l *Link) IsRecent() bool {
 const freshAnswer = 10 * time.Second
 
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. It is the stream's own when /me has answered since. Where so many keys are refused
-// that another one would have to wait, the source is in trouble without a question.
+// the source's. It is the stream's own when /me has answered since. A key that the walk's answer
+// refused is tried like any that was refused before.
 func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	doubt := l.is.Ready && !l.answered.After(failed)
-	wrong := doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) && l.opts.Queue.full()
-	if wrong {
+	if doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) {
 		l.refused[l.inUse] = true
 	}
-	l.mu.Unlock()
-	if wrong {
-		l.Troubled(t)
-		l.mu.Lock()
-		l.is.NextProbe = time.Now() // another key is tried, this one when there is a place for it
-		l.mu.Unlock()
-		l.opts.Changed()
-	}
-	return doubt && !wrong
+	return doubt
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was
@@ -83,12 +66,19 @@ func (l *Link) Troubled(t stream.Trouble) {
 		l.is.Since = now
 	}
 	l.is.State, l.is.Detail, l.is.Ready = t.State, t.Detail, false
-	next := now.Add(probeDelay(t, l.failures, Jitter(l.opts.Source, l.failures)))
+	next := now.Add(probeDelay(l.opts.Source, t, l.failures))
 	if !due {
 		next = stream.Later(stream.Earlier(next, l.is.NextProbe), l.notBefore)
 	}
 	l.is.NextProbe = next
-	l.logTrouble(t)
+	kind, tell := t.State, l.opts.Log.Debug
+	if t.MayPass() {
+		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
+	}
+	if !t.Explained && l.outage.News(kind) {
+		tell = l.opts.Log.Warn
+	}
+	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", next.UTC().Truncate(time.Second))
 	l.mu.Unlock()
 	l.opts.Changed()
 }
@@ -103,18 +93,6 @@ func (l *Link) PutOff() {
 	}
 }
 
-// logTrouble warns of a trouble when it is news. The caller holds the lock.
-func (l *Link) logTrouble(t stream.Trouble) {
-	kind, tell := t.State, l.opts.Log.Debug
-	if t.MayPass() {
-		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
-	}
-	if !t.Explained && l.outage.News(kind) {
-		tell = l.opts.Log.Warn
-	}
-	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", l.is.NextProbe.UTC().Truncate(time.Second))
-}
-
 // Enter changes the state of a source that is not ready.
 func (l *Link) Enter(state, detail string) {
 	l.mu.Lock()
@@ -125,31 +103,23 @@ func (l *Link) Enter(state, detail string) {
 	}
 }
 
-// Healthy ends a trouble: /me has answered. The loop may be waiting for a probe that is
-// not needed any more.
+// Healthy ends a trouble, and logs for how long the source was not served if that was logged: /me
+// has answered. The loop may be waiting for a probe that is not needed any more.
 func (l *Link) Healthy(state, detail string) {
 	l.mu.Lock()
-	l.logServed(state, detail)
+	switch changed := l.is.State != state || l.is.Detail != detail; {
+	case changed && state == status.StateFailing: // configuration and key do not fit
+		l.opts.Log.Warn("source is served in part", "state", state, "detail", detail)
+	case l.outage.Logged():
+		l.opts.Log.Info("source is served again", "state", state, "detail", detail, "lasted", l.outage.Lasted())
+	case changed:
+		l.opts.Log.Info("source is served", "state", state, "detail", detail)
+	}
 	if l.is.State != state {
 		l.is.Since = time.Now()
 	}
-	l.is.State, l.is.Detail = state, detail
-	l.is.Ready, l.failures, l.answered, l.is.NextProbe, l.notBefore = true, 0, time.Now(), time.Time{}, time.Time{}
+	l.is = View{State: state, Detail: detail, Ready: true, Since: l.is.Since}
+	l.outage, l.failures, l.answered, l.notBefore = stream.Outage{}, 0, time.Now(), time.Time{}
 	l.mu.Unlock()
 	l.opts.Changed()
-}
-
-// logServed logs that the source is served, and for how long it was not if that was logged.
-// The caller holds the lock.
-func (l *Link) logServed(state, detail string) {
-	ended := l.outage
-	l.outage = stream.Outage{}
-	switch {
-	case state == status.StateFailing && (l.is.State != state || l.is.Detail != detail): // configuration and key do not fit
-		l.opts.Log.Warn("source is served in part", "state", state, "detail", detail)
-	case ended.Logged():
-		l.opts.Log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
-	case l.is.State != state || l.is.Detail != detail:
-		l.opts.Log.Info("source is served", "state", state, "detail", detail)
-	}
 }

@@ -3,6 +3,7 @@ package link
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -25,10 +26,14 @@ type Link struct {
 	opts  Options
 	probe *api.Client // asks for the key, ahead of everything else
 
-	mu sync.Mutex // guards what follows
-	condition
-	paused bool // a long pause has been reported, and no answer has come since
-	shared bool // that others use the limits has been reported
+	mu        sync.Mutex // guards what follows
+	is        View
+	failures  int           // probes in a row that failed, each when it was due
+	notBefore time.Time     // nothing is asked before, since the service said so
+	outage    stream.Outage // that was logged
+	answered  time.Time     // when /me last answered
+	paused    bool          // a long pause has been reported, and no answer has come since
+	shared    bool          // that others use the limits has been reported
 	// The keys are secret.
 	asked   []string        // the keys there were when /me was last asked
 	trying  string          // the key that /me is asked with, or was
@@ -54,7 +59,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, condition: condition{is: View{State: status.StateStarting, Since: time.Now()}}, refused: map[string]bool{}}
+	l := &Link{opts: o, is: View{State: status.StateStarting, Since: time.Now()}, refused: map[string]bool{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -126,11 +131,10 @@ func (l *Link) IsChanged() bool {
 func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me], err error) {
 	var first error
 	for _, key := range l.candidates() {
-		leave, err := l.enter(ctx, key, wasWell)
-		if err != nil {
+		me, err = l.try(ctx, key, wasWell)
+		if errors.Is(err, ErrBusy) {
 			return me, cmp.Or(first, err)
 		}
-		me, err = l.try(ctx, key, leave)
 		if !api.IsUnauthorized(err) {
 			return me, err
 		}
@@ -140,28 +144,23 @@ func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me],
 	return me, first
 }
 
-// enter waits until a key may be tried.
-func (l *Link) enter(ctx context.Context, key string, wasWell bool) (leave func(refused bool), err error) {
+// try waits until a key may be tried, and asks /me with it.
+func (l *Link) try(ctx context.Context, key string, wasWell bool) (me api.Document[types.Me], err error) {
 	l.mu.Lock()
-	inUse, refused, ready := key == l.inUse, l.refused[key], l.is.Ready
-	l.mu.Unlock()
+	inUse, k := key == l.inUse, untried
 	switch {
-	case inUse && ready:
-		return func(refused bool) {
-			if refused {
-				l.opts.Queue.refused()
-			}
-		}, nil
-	case refused:
-		return l.opts.Queue.enter(ctx, triedOnce)
+	case l.refused[key]:
+		k = triedOnce
+	case inUse && l.is.Ready:
+		k = inService
 	case inUse || wasWell:
-		return l.opts.Queue.enter(ctx, known)
+		k = known
 	}
-	return l.opts.Queue.enter(ctx, untried)
-}
-
-// try asks /me with a key, and then leaves the queue.
-func (l *Link) try(ctx context.Context, key string, leave func(refused bool)) (me api.Document[types.Me], err error) {
+	l.mu.Unlock()
+	leave, err := l.opts.Queue.enter(ctx, k)
+	if err != nil {
+		return me, err
+	}
 	wrong := true // also when it panics
 	defer func() { leave(wrong) }()
 	l.mu.Lock()

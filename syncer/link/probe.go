@@ -21,20 +21,22 @@ const (
 	unreachableFirst = 15 * time.Second
 )
 
-// Jitter is in [0,1), spread over sources and attempts and the same on every run.
-func Jitter(source string, attempt int) float64 {
-	return float64(schedule.Hash(source, strconv.Itoa(attempt))>>11) / (1 << 53)
+// Pause is how long to wait after so many failures in a row: the same on every run, and spread over
+// sources.
+func Pause(source string, first, longest time.Duration, failures int) time.Duration {
+	chance := float64(schedule.Hash(source, strconv.Itoa(failures))>>11) / (1 << 53)
+	pause := lifecycle.Backoff(first, longest, max(failures-1, 0))
+	return lifecycle.Between(pause*3/4, pause*5/4, chance)
 }
 
 // probeDelay is how long to wait before the next probe of a source whose last
-// failures probes in a row ended in t; jitter in [0,1) spreads it.
-func probeDelay(t stream.Trouble, failures int, jitter float64) time.Duration {
+// failures probes in a row ended in t.
+func probeDelay(source string, t stream.Trouble, failures int) time.Duration {
 	first := longestProbe
 	if t.MayPass() {
 		first = unreachableFirst
 	} else if t.State == status.StateKeyDisabled {
 		first = disabledFirst
 	}
-	base := lifecycle.Backoff(first, longestProbe, max(failures-1, 0))
-	return max(lifecycle.Between(base*3/4, base*5/4, jitter), t.RetryAfter)
+	return max(Pause(source, first, longestProbe, failures), t.RetryAfter)
 }

@@ -22,10 +22,10 @@ func TestProbeDelays(t *testing.T) {
 		{status.StateUnreachable, 50, 0, 225 * time.Second, 375 * time.Second},
 		{status.StateUnreachable, 1, time.Hour, time.Hour, time.Hour},
 	} {
-		for _, jitter := range []float64{0, 0.999} {
-			d := probeDelay(stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures, jitter)
+		for _, source := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			d := probeDelay(source, stream.Trouble{State: c.state, RetryAfter: c.after}, c.failures)
 			if d < c.low || d > c.high {
-				t.Errorf("%+v, jitter %v: %s", c, jitter, d)
+				t.Errorf("%+v, source %s: %s", c, source, d)
 			}
 		}
 	}

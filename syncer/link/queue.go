@@ -41,9 +41,10 @@ func NewQueue(processes int) *Queue {
 type rank int
 
 const (
-	known     rank = iota // its source is mirrored, and all was well when it last ended
-	untried               // the key has not been tried yet
-	triedOnce             // the key was refused before
+	inService rank = iota - 1 // its source is served with it: it waits for no place
+	known                     // its source is mirrored, and all was well when it last ended
+	untried                   // the key has not been tried yet
+	triedOnce                 // the key was refused before
 )
 
 // ErrBusy says that a key that was refused before cannot be tried again now.
@@ -65,11 +66,14 @@ func (q *Queue) enter(ctx context.Context, k rank) (leave func(refused bool), er
 		}
 	}
 	return func(refused bool) {
-		if !refused {
+		switch {
+		case !refused:
 			q.release(0, k)
-			return
+		case k == inService:
+			q.refused()
+		default:
+			time.AfterFunc(time.Minute, func() { q.release(0, k) })
 		}
-		time.AfterFunc(time.Minute, func() { q.release(0, k) })
 	}, nil
 }
 
@@ -77,19 +81,6 @@ func (q *Queue) release(from, to rank) {
 	for i := from; i <= to; i++ {
 		q.places[i].Release(1)
 	}
-}
-
-// full reports whether a key that has not been tried would have to wait.
-func (q *Queue) full() bool {
-	if !q.places[untried].TryAcquire(1) {
-		return true
-	}
-	defer q.release(untried, untried)
-	if !q.places[known].TryAcquire(1) {
-		return true
-	}
-	q.release(known, known)
-	return false
 }
 
 // refused counts a refused request that did not wait here, since the key was good when it

@@ -119,8 +119,12 @@ func New(s Spec) (Timetable, error) {
 // do not ask at once, and so that a restart does not move it.
 func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 	h := Hash(source, fmt.Sprint(int(j)))
-	if every, ok := t[j].(cron.ConstantDelaySchedule); ok {
-		return nextPhase(every.Delay, h, after)
+	if every, ok := t[j].(cron.ConstantDelaySchedule); ok { // the first time at the source's phase of the interval
+		since := (after.UnixNano() - int64(h%uint64(every.Delay))) % int64(every.Delay)
+		if since < 0 {
+			since += int64(every.Delay)
+		}
+		return after.Add(every.Delay - time.Duration(since))
 	}
 	offset := time.Duration(h % uint64(max(min(t.Interval(j, after), MaxSpread), 1)))
 	next := t[j].Next(after.Add(-offset))
@@ -164,16 +168,6 @@ func (t Timetable) Patience(j Job, now time.Time) time.Duration {
 		return min(usual, max(time.Minute, 3*interval))
 	}
 	return usual
-}
-
-// nextPhase is the first time after an instant at the source's phase of the interval.
-func nextPhase(every time.Duration, hash uint64, after time.Time) time.Time {
-	phase := int64(hash % uint64(every))
-	since := (after.UnixNano() - phase) % int64(every)
-	if since < 0 {
-		since += int64(every)
-	}
-	return after.Add(every - time.Duration(since))
 }
 
 // Longest returns the longest time between two runs of a valid schedule, in a week without a change

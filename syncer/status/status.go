@@ -54,6 +54,7 @@ type SourceStatus struct {
 	KeyMode      string         `json:"key_mode"` // test or live
 	State        string         `json:"state"`
 	Detail       string         `json:"detail"` // why, and what to do next
+	Up           bool           `json:"-"`      // the API answers the key, whatever the warehouse does
 	Since        time.Time      `json:"since,omitzero"`
 	NextProbe    time.Time      `json:"next_probe,omitzero"` // when a source in trouble is asked again
 	Requests     uint64         `json:"requests"`

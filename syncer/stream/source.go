@@ -29,13 +29,17 @@ type Source struct {
 	Metrics  Meter
 	Lanes    *Lanes
 	Clock
-	// Fenced fails when this process does not hold the source any more; nil when it always does.
+	// Fenced fails when this process does not hold the source any more.
 	Fenced func() error
 
 	FlushInterval time.Duration // the sink's
 	SettleAfter   time.Duration // when a day that differs is looked at once more
 	ProcessBegan  time.Time
 	Beside        int // sources that the process serves, this one included: their beginnings are spread
+	// Timetable returns the one that holds now.
+	Timetable func() schedule.Timetable
+	// LongTurn waits until one more long walk may run in this process.
+	LongTurn func(ctx context.Context) (release func(), err error)
 
 	key  atomic.Pointer[Identity] // nil before /me has answered
 	down outages
@@ -51,10 +55,6 @@ type Owner interface {
 	IsReady() bool
 	// Protected turns a panic of f into an error.
 	Protected(ctx context.Context, what string, f func(context.Context) error) error
-	// LongTurn waits until one more long walk may run in this process.
-	LongTurn(ctx context.Context) (release func(), err error)
-	// Timetable is the one that holds now.
-	Timetable() schedule.Timetable
 	// Siblings are the other sources of the same restaurant in this process.
 	Siblings() []*Source
 }
