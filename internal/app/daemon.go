@@ -71,7 +71,6 @@ func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
 		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
 		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
-		held: heldRows{known: map[string]heldOf{}},
 	}
 	d.registry.MustRegister(d.damagedParts(),
 		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
