@@ -95,7 +95,7 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 // run has the daemon beside this process make a pass, or else a syncer of its own, and calls news with
 // what comes of it meanwhile.
 func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel syncer.Selection, wait time.Duration, news func(message[R])) (report R, err error) {
-	if err := a.checkSelection(sel); err != nil {
+	if err := checkSelection(a.Config, sel); err != nil {
 		return report, err
 	}
 	sources, err := a.sources(nil)

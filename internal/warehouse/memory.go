@@ -2,8 +2,6 @@ package warehouse
 
 import (
 	"fmt"
-	"os"
-	"runtime/debug"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
@@ -131,15 +129,4 @@ func (p memoryPlan) writer() int64 {
 		return p.engine
 	}
 	return max(p.engine-p.engine/3, config.MinMemory)
-}
-
-// goMemoryEnv is where a person sets Go's limit.
-const goMemoryEnv = "GOMEMLIMIT"
-
-// keepHeap makes Go collect its garbage sooner when the heap comes close to what the
-// engine leaves.
-func (p memoryPlan) keepHeap() {
-	if p.heap > 0 && os.Getenv(goMemoryEnv) == "" {
-		debug.SetMemoryLimit(p.heap)
-	}
 }
