@@ -66,7 +66,7 @@ type Source struct {
 	// notes, allergies, and every other text that people write, are null in rows and in their JSON.
 	// `pseudonymise`: beside that the town, and `customer_key`, a keyed hash of the phone by which
 	// returning customers can be counted. `keep`: all of it.
-	PersonalData string  `koanf:"personal_data"`
+	PersonalData string  `koanf:"personal_data" allowed:"drop, pseudonymise, keep"`
 	Webhook      Webhook `koanf:"webhook"`
 
 	// PersonalDataWritten reports whether PersonalData was written down: it is not the default.
@@ -168,9 +168,9 @@ type Webhooks struct {
 // Log is how the program logs.
 type Log struct {
 	// `debug`, `info`, `warn` or `error`.
-	Level string `koanf:"level"`
+	Level string `koanf:"level" allowed:"debug, info, warn, error"`
 	// `text` or `json`; `--log-format` sets it too.
-	Format string `koanf:"format"`
+	Format string `koanf:"format" allowed:"text, json"`
 }
 
 // Shard is this process's part of the sources; package syncer decides which.

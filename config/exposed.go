@@ -91,6 +91,14 @@ func exposed(path string) bool {
 	}
 }
 
+// readOnly reports whether a file is on a mount that is read-only. Asking whether it may be written is
+// not enough: for a file that the permissions keep from this user, the answer does not name the mount.
+func readOnly(path string) bool {
+	const flag = 1 // ST_RDONLY of Linux, MNT_RDONLY of macOS
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Flags&flag != 0
+}
+
 // mounted recognises a secret of an orchestrator: by the place that is meant for them, or by a mount
 // that is read-only.
 func mounted(path string, readOnly bool) bool {
