@@ -117,7 +117,7 @@ type Warehouse struct {
 	// Embedded engine only: the most memory that it may use, as in `512MiB` or `2GiB`; at least
 	// 128MiB. Default: half of the memory limit of the container (the smallest cgroup limit that
 	// holds for the process), without one a quarter of the machine's memory. `larder check` and the
-	// log at the start show the figure and where it comes from.
+	// log at the start show the figure, and which memory it is a part of.
 	Memory Bytes `koanf:"memory"`
 	// File with the key of the pseudonyms that `personal_data: pseudonymise` makes: any secret of at
 	// least 16 characters. Who has it can tell whether a phone number is in the warehouse. With
