@@ -29,17 +29,8 @@ var (
 
 // check refuses values that are not allowed, by themselves or beside others.
 func (l *loader) check(req Request) {
-	for _, s := range l.settings() {
-		switch s.kind {
-		case "address":
-			l.addError(s.key, validListen(s.value.String()))
-		case "schedule", "schedule or off":
-			l.addError(s.key, validSchedule(s.value.String(), s.kind != "schedule"))
-		}
-	}
+	l.checkValues("", l.settings())
 	l.checkWarehouse()
-	l.oneOf("log.level", l.Log.Level, "debug", "info", "warn", "error")
-	l.oneOf("log.format", l.Log.Format, "text", "json")
 	if strings.ContainsAny(l.Web.User, ":\x00\r\n") {
 		l.add("web.user", "got %q; allowed: text without a colon", l.Web.User)
 	}
@@ -66,9 +57,19 @@ func (l *loader) addError(key string, err error) {
 	}
 }
 
-func (l *loader) oneOf(key, value string, allowed ...string) {
-	if !slices.Contains(allowed, value) {
-		l.add(key, "got %q; allowed: %s", value, strings.Join(allowed, ", "))
+// checkValues refuses what the settings below a path may not be by themselves.
+func (l *loader) checkValues(path string, all []setting) {
+	for _, s := range all {
+		switch value := s.value.String(); {
+		case s.kind == "address":
+			l.addError(path+s.key, validListen(value))
+		case s.kind == "URL":
+			l.addError(path+s.key, validBaseURL(value))
+		case s.kind == "schedule", s.kind == "schedule or off":
+			l.addError(path+s.key, validSchedule(value, s.kind != "schedule"))
+		case s.allowed != "" && !slices.Contains(strings.Split(s.allowed, ", "), value):
+			l.add(path+s.key, "got %q; allowed: %s", value, s.allowed)
+		}
 	}
 }
 
@@ -115,7 +116,7 @@ func (l *loader) checkSource(s *Source, n int, named map[string]int) {
 	if !l.written.Exists(s.path + ".base_url") {
 		l.add(s.path+".base_url", "missing; the address of the API, as in https://host/v1")
 	}
-	l.addError(s.path+".base_url", validBaseURL(s.BaseURL))
+	l.checkValues(s.path+".", s.settings())
 	if s.KeyEnv != "" && !envForm.MatchString(s.KeyEnv) {
 		l.add(s.path+".key_env", "not the name of an environment variable (its value, the key, belongs into the environment); allowed: letters, digits and _")
 	}
@@ -129,7 +130,6 @@ func (l *loader) checkSource(s *Source, n int, named map[string]int) {
 	if !(s.BudgetShare > 0 && s.BudgetShare <= 1) { // NaN too
 		l.add(s.path+".budget_share", "got %v; allowed: above 0 and up to 1", s.BudgetShare)
 	}
-	l.oneOf(s.path+".personal_data", s.PersonalData, "drop", "pseudonymise", "keep")
 	if s.PersonalData == "pseudonymise" && l.Warehouse.PersonalKeyFile() == "" {
 		l.add(s.path+".personal_data", "pseudonyms in a remote warehouse need warehouse.personal_data_key_file: a file with a secret of at least 16 characters")
 	}

@@ -66,7 +66,7 @@ type Source struct {
 	// notes, allergies, and every other text that people write, are null in rows and in their JSON.
 	// `pseudonymise`: beside that the town, and `customer_key`, a keyed hash of the phone by which
 	// returning customers can be counted. `keep`: all of it.
-	PersonalData string  `koanf:"personal_data"`
+	PersonalData string  `koanf:"personal_data" allowed:"drop, pseudonymise, keep"`
 	Webhook      Webhook `koanf:"webhook"`
 
 	// PersonalDataWritten reports whether PersonalData was written down: it is not the default.
@@ -117,7 +117,7 @@ type Warehouse struct {
 	// Embedded engine only: the most memory that it may use, as in `512MiB` or `2GiB`; at least
 	// 128MiB. Default: half of the memory limit of the container (the smallest cgroup limit that
 	// holds for the process), without one a quarter of the machine's memory. `larder check` and the
-	// log at the start show the figure and where it comes from.
+	// log at the start show the figure, and which memory it is a part of.
 	Memory Bytes `koanf:"memory"`
 	// File with the key of the pseudonyms that `personal_data: pseudonymise` makes: any secret of at
 	// least 16 characters. Who has it can tell whether a phone number is in the warehouse. With
@@ -168,9 +168,9 @@ type Webhooks struct {
 // Log is how the program logs.
 type Log struct {
 	// `debug`, `info`, `warn` or `error`.
-	Level string `koanf:"level"`
+	Level string `koanf:"level" allowed:"debug, info, warn, error"`
 	// `text` or `json`; `--log-format` sets it too.
-	Format string `koanf:"format"`
+	Format string `koanf:"format" allowed:"text, json"`
 }
 
 // Shard is this process's part of the sources; package syncer decides which.

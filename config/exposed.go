@@ -27,42 +27,34 @@ const (
 	searchableByAll fs.FileMode = 0o001
 )
 
-// Exposed returns the files with secrets that every user of this machine can read. A
-// file that is only readable for a group is not one of them: it was given to the group
-// on purpose. Nor is what an orchestrator mounts (Kubernetes, Docker, Podman): those
-// are readable for all users of a container, which has no others, and cannot be changed
-// from within.
-func (c *Config) Exposed() []Exposed {
-	var all []Exposed
-	for _, f := range c.secretFiles() {
-		if f.Path != "" && exposed(f.Path) {
-			f.Mend = mend(f.Path)
-			all = append(all, f)
+// Exposed returns the files with secrets that every user of this machine can read, the configuration
+// itself among them when it contains one. A file that is only readable for a group is not one of
+// them: it was given to the group on purpose. Nor is what an orchestrator mounts (Kubernetes, Docker,
+// Podman): those are readable for all users of a container, which has no others, and cannot be
+// changed from within.
+func (c *Config) Exposed() (all []Exposed) {
+	add := func(key, path string) {
+		if path != "" && exposed(path) {
+			all = append(all, Exposed{key, path, mend(path)})
 		}
 	}
-	return all
-}
-
-// secretFiles are the files that hold secrets, the configuration itself among them when
-// it contains one.
-func (c *Config) secretFiles() (files []Exposed) {
 	if c.secretInside {
-		files = append(files, Exposed{Key: "configuration", Path: c.File})
+		add("configuration", c.File)
 	}
-	add := func(of string, settings []setting) {
+	files := func(of string, settings []setting) {
 		for _, s := range settings {
 			if s.key == "warehouse.personal_data_key_file" { // which has a default place
-				files = append(files, Exposed{Key: s.key, Path: c.Warehouse.PersonalKeyFile()})
+				add(s.key, c.Warehouse.PersonalKeyFile())
 			} else if s.kind == "file" {
-				files = append(files, Exposed{Key: of + s.key, Path: s.value.String()})
+				add(of+s.key, s.value.String())
 			}
 		}
 	}
-	add("", c.settings())
+	files("", c.settings())
 	for i := range c.Sources {
-		add("source "+c.Sources[i].Name+": ", c.Sources[i].settings())
+		files("source "+c.Sources[i].Name+": ", c.Sources[i].settings())
 	}
-	return files
+	return all
 }
 
 // exposed reports whether everyone can read a file: its own permissions say so, and no
@@ -89,6 +81,14 @@ func exposed(path string) bool {
 			return true
 		}
 	}
+}
+
+// readOnly reports whether a file is on a mount that is read-only. Asking whether it may be written is
+// not enough: for a file that the permissions keep from this user, the answer does not name the mount.
+func readOnly(path string) bool {
+	const flag = 1 // ST_RDONLY of Linux, MNT_RDONLY of macOS
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Flags&flag != 0
 }
 
 // mounted recognises a secret of an orchestrator: by the place that is meant for them, or by a mount

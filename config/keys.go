@@ -12,6 +12,7 @@ import (
 // A setting is one value of a configuration or of a source, by its key.
 type setting struct {
 	key, kind string // web.listen, address
+	allowed   string // the values that it may have, with commas; empty: others
 	value     reflect.Value
 }
 
@@ -30,7 +31,7 @@ func settings(prefix string, section reflect.Value) (all []setting) {
 			below = settings(prefix+key+".", value)
 		}
 		if below == nil {
-			below = []setting{{prefix + key, field.Tag.Get("kind"), value}}
+			below = []setting{{prefix + key, field.Tag.Get("kind"), field.Tag.Get("allowed"), value}}
 		}
 		all = append(all, below...)
 	}

@@ -103,13 +103,13 @@ func (c *Config) NoPassword(err error) *Error {
 // NoKey is what is wrong with a source whose key cannot be read, or, with a [*SecretError],
 // another of its secrets.
 func (c *Config) NoKey(s *Source, err error) Problem {
-	key := s.path + ".key_file"
+	key := "key_file"
 	of, other := errors.AsType[*SecretError](err)
-	switch {
-	case other && strings.HasPrefix(of.Setting, "warehouse."):
+	if other {
 		key = of.Setting
-	case other:
-		key = s.path + "." + of.Setting
+	}
+	if !strings.HasPrefix(key, "warehouse.") {
+		key = s.path + "." + key
 	}
 	p := c.problem(key, err.Error())
 	if p.Key = "source " + s.Name; !other && s.KeyEnv != "" { // the error names the variable

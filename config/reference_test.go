@@ -30,7 +30,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	all["sources"] = source.settings()
 	for _, s := range rest.settings() {
 		section, key, _ := strings.Cut(s.key, ".")
-		all[section] = append(all[section], setting{key, s.kind, s.value})
+		all[section] = append(all[section], setting{key, s.kind, s.allowed, s.value})
 	}
 	is := was
 	for section, settings := range all {

@@ -9,9 +9,6 @@ import (
 // Digest identifies the content of a file. It is zero for a file that cannot be read.
 type Digest [sha256.Size]byte
 
-// emptyFile is the digest of a file without content.
-var emptyFile = Digest(sha256.Sum256(nil))
-
 // DigestOf reads a file and returns its digest.
 func DigestOf(file string) Digest {
 	content, err := os.ReadFile(file)
@@ -37,14 +34,12 @@ type Watch struct {
 }
 
 // Changed reads the file, and reports whether its content is another than the known one, when it is
-// not being written: it was found alike twice. An empty or missing file may be on its way, and is
-// reported after four times.
+// not being written, nor is empty or missing on its way: it was found alike four times.
 func (w *Watch) Changed(known Digest) bool {
 	now := DigestOf(w.File)
 	w.alike++
 	if now != w.last {
 		w.last, w.alike = now, 1
 	}
-	settled := w.alike >= 2 && now != (Digest{}) && now != emptyFile || w.alike >= 4
-	return settled && now != known
+	return w.alike >= 4 && now != known
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
 func migrateCommand(g *globals) *cobra.Command {
@@ -23,7 +25,7 @@ when the daemon's own user may not create tables.`,
 				return err
 			}
 			if print {
-				return a.MigrationText(g.out)
+				return clickhouse.PrintMigrations(g.out, a.Config.Warehouse.Database, a.Config.Warehouse.Cluster)
 			}
 			if err := a.Migrate(cmd.Context()); err != nil {
 				return err

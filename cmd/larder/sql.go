@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
 func sqlCommand(g *globals) *cobra.Command {
@@ -49,7 +49,7 @@ in \u001b; a pipe or file gets the answer as it is.`,
 			}
 			usual, out := "TabSeparatedWithNames", unescaped(g.out) // a pipe gets what the warehouse answers, byte by byte
 			if interactive(g.out) {
-				usual, out = app.TableFormat, g.out
+				usual, out = clickhouse.DefaultFormat, g.out
 			}
 			return a.Query(cmd.Context(), query, cmp.Or(format, usual), out)
 		},

@@ -55,11 +55,11 @@ func (a *App) sources(before map[string]credentials.Keys) (sources []syncer.Sour
 	return sources, err
 }
 
-// checkSelection refuses names that the configuration does not know.
-func (a *App) checkSelection(sel syncer.Selection) error {
+// checkSelection refuses names that a configuration does not know.
+func checkSelection(c *config.Config, sel syncer.Selection) error {
 	var names []string
-	for i := range a.Config.Sources {
-		names = append(names, a.Config.Sources[i].Name)
+	for i := range c.Sources {
+		names = append(names, c.Sources[i].Name)
 	}
 	for _, s := range sel.Sources {
 		if !slices.Contains(names, s) {

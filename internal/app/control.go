@@ -143,9 +143,20 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for commands on %s: %w", path, err)
 	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(d.Status()); err != nil {
+			log.Debug("answer was not taken", "error", err)
+		}
+	})
+	passSync.serve(mux, d)
+	passVerify.serve(mux, d)
+	passReconcile.serve(mux, d)
+	passForget.serve(mux, d)
 	under, end := context.WithCancel(context.WithoutCancel(ctx))
 	server := &http.Server{
-		Handler: d.commands(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return under },
 	}
 	go func() { _ = server.Serve(listener) }() // it ends with the server
@@ -154,22 +165,6 @@ func (d *Daemon) takeCommands(ctx context.Context) error {
 		return server.Shutdown(ctx) // the socket's name stays: the next daemon's may have it by now
 	}
 	return nil
-}
-
-// commands are the routes of the socket.
-func (d *Daemon) commands() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(d.Status()); err != nil {
-			d.app.Log.Debug("answer was not taken", "error", err)
-		}
-	})
-	passSync.serve(mux, d)
-	passVerify.serve(mux, d)
-	passReconcile.serve(mux, d)
-	passForget.serve(mux, d)
-	return mux
 }
 
 // serve answers a POST of what is asked by messages, as they come. It waits until the daemon has

@@ -69,13 +69,10 @@ func (a *App) Open(ctx context.Context, before Before) (*Daemon, error) {
 
 func (a *App) newDaemon() *Daemon {
 	d := &Daemon{
-		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log}, registry: newRegistry(a.version),
+		app: a, current: a, life: lifecycle.Cleanups{Log: a.Log},
 		started: time.Now(), ready: make(chan struct{}), manager: &manager{log: a.Log}, route: &warehouse.Route{}, // until it is known
-		held: heldRows{known: map[string]heldOf{}},
 	}
-	d.registry.MustRegister(d.damagedParts(),
-		d.engineEnds("writer", func() int { n, _ := d.route.Ends(); return n }),
-		d.engineEnds("reader", func() int { _, n := d.route.Ends(); return n }))
+	d.registry = d.newRegistry()
 	return d
 }
 

@@ -82,27 +82,22 @@ func (d *Daemon) warehouse() status.Warehouse {
 }
 
 // newRegistry is where all metrics go.
-func newRegistry(version string) *prometheus.Registry {
+func (d *Daemon) newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "larder_build_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": version},
-	})
-	build.Set(1)
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build)
+	ends := func(role string, number func() int) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "larder_engine_ends_total", Help: "How often a process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
+			ConstLabels: prometheus.Labels{"role": role},
+		}, func() float64 { return float64(number()) })
+	}
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "larder_build_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": d.app.version},
+		}, func() float64 { return 1 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
+		}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) }),
+		ends("writer", func() int { n, _ := d.route.Ends(); return n }),
+		ends("reader", func() int { _, n := d.route.Ends(); return n }))
 	return r
-}
-
-// damagedParts is the gauge of damaged parts.
-func (d *Daemon) damagedParts() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "larder_warehouse_damaged_parts", Help: "Parts of the embedded warehouse's tables that are damaged and set aside, their rows not brought back yet.",
-	}, func() float64 { return float64(len(d.app.Damages(d.route).Problems())) })
-}
-
-// engineEnds counts how often the engine had to be started again.
-func (d *Daemon) engineEnds(role string, ends func() int) prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "larder_engine_ends_total", Help: "How often a process of the embedded engine has ended by itself, was ended since it did not answer, or could not be started.",
-		ConstLabels: prometheus.Labels{"role": role},
-	}, func() float64 { return float64(ends()) })
 }

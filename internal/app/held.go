@@ -13,21 +13,13 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// heldRows knows how many live rows the warehouse holds of each restaurant's streams.
-// Counting them reads a column of every row, so nobody who looks at a status waits for
-// it. The rows of the restaurants of which something was written are counted, and never for
-// more than a hundredth of the time.
+// heldRows is how many live rows the warehouse holds of each restaurant's streams. Counting them
+// reads a column of every row, so nobody who looks at a status waits for it: they are counted when
+// something was written, and never for more than a hundredth of the time.
 type heldRows struct {
-	mu    sync.Mutex
-	known map[string]heldOf // by business
-	at    time.Time         // of the newest count
-}
-
-// heldOf is what was last counted of a restaurant.
-type heldOf struct {
-	rows            map[string]uint64 // by stream
-	counted, before uint64            // rows written when the last two counts began
-	at              time.Time
+	mu   sync.Mutex
+	rows map[string]map[string]uint64 // by restaurant and stream
+	at   time.Time                    // of the last count; zero: none yet
 }
 
 const (
@@ -36,49 +28,42 @@ const (
 	heldStale = time.Hour       // other processes may write too
 )
 
-// run counts until ctx ends the rows of the restaurants of which something was written since the last
-// time, and once more after that: what is written is in the warehouse a moment later.
+// run counts until ctx ends, when something was written since the last time, and once more after
+// that: what is written is in the warehouse a moment later.
 func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx context.Context, businesses ...string) ([]clickhouse.Count, error), now func() status.Status) {
+	var counted, before uint64 // rows written when the last two counts began
 	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldPause
-		written, due := writtenOf(now()), map[string]heldOf{}
-		for business, n := range written {
-			if k := h.known[business]; k.at.IsZero() || k.counted != n || k.before != n || time.Since(k.at) >= heldStale {
-				due[business] = heldOf{rows: map[string]uint64{}, counted: n, before: k.counted, at: time.Now()}
+		s, began := now(), time.Now()
+		rows, written, isNew := map[string]map[string]uint64{}, uint64(0), false
+		for i := range s.Sources {
+			src := &s.Sources[i]
+			if src.BusinessID == "" {
+				continue
+			}
+			rows[src.BusinessID] = map[string]uint64{}
+			isNew = isNew || h.rows[src.BusinessID] == nil
+			for j := range src.Streams {
+				written += src.Streams[j].Written
 			}
 		}
-		if len(due) == 0 {
+		if len(rows) == 0 || !isNew && written == counted && written == before && began.Sub(h.at) < heldStale {
 			continue
 		}
-		began := time.Now()
-		counts, err := count(ctx, slices.Sorted(maps.Keys(due))...)
+		counts, err := count(ctx, slices.Sorted(maps.Keys(rows))...)
 		wait = max(heldPause, heldShare*time.Since(began))
 		if err != nil {
 			log.Debug("count the rows held", "error", err) // the page says so when the warehouse is unreachable
 			continue
 		}
 		for _, c := range counts {
-			due[c.Business].rows[c.Stream] = c.Rows
+			rows[c.Business][c.Stream] = c.Rows
 		}
+		counted, before = written, counted
 		h.mu.Lock()
-		maps.DeleteFunc(h.known, func(business string, _ heldOf) bool { _, served := written[business]; return !served })
-		maps.Copy(h.known, due)
-		h.at = time.Now()
+		h.rows, h.at = rows, time.Now()
 		h.mu.Unlock()
 	}
-}
-
-// writtenOf is how many rows this process has written of each restaurant that is known.
-func writtenOf(s status.Status) map[string]uint64 {
-	written := map[string]uint64{}
-	for i := range s.Sources {
-		if src := &s.Sources[i]; src.BusinessID != "" {
-			for j := range src.Streams {
-				written[src.BusinessID] += src.Streams[j].Written
-			}
-		}
-	}
-	return written
 }
 
 // fill puts the rows into a status. What was not counted yet stays unknown.
@@ -87,10 +72,10 @@ func (h *heldRows) fill(s *status.Status) {
 	defer h.mu.Unlock()
 	s.CountedAt = h.at
 	for i := range s.Sources {
-		k, counted := h.known[s.Sources[i].BusinessID]
+		rows, counted := h.rows[s.Sources[i].BusinessID]
 		for j := range s.Sources[i].Streams {
 			if st := &s.Sources[i].Streams[j]; counted && st.State != status.StateOff { // else they are another source's
-				st.Rows = new(k.rows[st.Name])
+				st.Rows = new(rows[st.Name])
 			}
 		}
 	}

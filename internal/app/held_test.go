@@ -12,9 +12,8 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// The rows held are counted of the restaurants alone of which something was written, and once more
-// when nothing more is; what was not counted, as of a source whose restaurant is not known yet, is
-// unknown, not 0.
+// The rows held are counted when something was written, and once more when nothing more is; what was
+// not counted, as of a source whose restaurant is not known yet, is unknown, not 0.
 func TestRowsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -24,11 +23,14 @@ func TestRowsHeld(t *testing.T) {
 			{BusinessID: "b", Streams: []status.StreamStatus{{Name: "products"}}},
 			{Streams: []status.StreamStatus{{Name: "products", State: status.StateUnreachable}}},
 		}}
+		var h heldRows
 		var asked [][]string
-		h := heldRows{known: map[string]heldOf{}}
+		if h.fill(&now); now.Sources[0].Streams[0].Rows != nil {
+			t.Error("rows that were not counted yet are not unknown")
+		}
 		go h.run(ctx, slog.New(slog.DiscardHandler), func(_ context.Context, businesses ...string) ([]clickhouse.Count, error) {
 			asked = append(asked, businesses)
-			return []clickhouse.Count{{Stream: "products", Business: businesses[0], Rows: 7}}, nil
+			return []clickhouse.Count{{Stream: "products", Business: "a", Rows: 7}}, nil
 		}, func() status.Status { return now })
 		counts := func(over time.Duration, want ...[]string) {
 			t.Helper()
@@ -48,7 +50,9 @@ func TestRowsHeld(t *testing.T) {
 			t.Errorf("a source of no known restaurant holds %d rows", *st.Rows)
 		}
 		now.Sources[1].Streams[0].Written = 3
-		counts(time.Minute, []string{"b"}, []string{"b"})
-		counts(2*heldStale, []string{"a"}, []string{"b"}, []string{"a"}, []string{"b"})
+		counts(time.Minute, []string{"a", "b"}, []string{"a", "b"})
+		now.Sources[2].BusinessID = "c"
+		counts(time.Minute, []string{"a", "b", "c"})
+		counts(2*heldStale, []string{"a", "b", "c"}, []string{"a", "b", "c"})
 	})
 }

@@ -91,18 +91,3 @@ func resyncs(d *Daemon) bool {
 	st := s.Stream("r0", sandbox.StreamSalesOrders)
 	return st != nil && st.Progress != nil && st.Progress.Resync()
 }
-
-// A pass without a full resync leaves none behind, and a confirmation ends with its command.
-func TestWhatADaemonGoesOnWith(t *testing.T) {
-	for _, tt := range []struct {
-		sel  syncer.Selection
-		want string
-	}{
-		{syncer.Selection{}, "the daemon goes on by itself; larder status shows how far it is"},
-		{syncer.Selection{Full: true, ConfirmSweep: true}, "the daemon goes on with the full resyncs that have begun, without your confirmation of their sweep; larder status shows how far it is, and what it does not show has to be asked for again"},
-	} {
-		if got := goesOn(tt.sel); got != tt.want {
-			t.Errorf("%+v: it says: %s", tt.sel, got)
-		}
-	}
-}

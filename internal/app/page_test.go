@@ -26,12 +26,7 @@ func TestThePageIsAskedForDirectly(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	a := New(&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}, slog.New(slog.DiscardHandler), "test")
-	res, err := a.getPage(t.Context(), "/status.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusNotFound {
-		t.Errorf("%s", res.Status)
+	if code, _, err := a.getPage(t.Context(), "/status.json"); err != nil || code != http.StatusNotFound {
+		t.Errorf("%d, %v", code, err)
 	}
 }

@@ -95,7 +95,7 @@ func (a *App) Forget(ctx context.Context, r syncer.ForgetRequest, wait time.Dura
 // run has the daemon beside this process make a pass, or else a syncer of its own, and calls news with
 // what comes of it meanwhile.
 func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel syncer.Selection, wait time.Duration, news func(message[R])) (report R, err error) {
-	if err := a.checkSelection(sel); err != nil {
+	if err := checkSelection(a.Config, sel); err != nil {
 		return report, err
 	}
 	sources, err := a.sources(nil)
@@ -110,7 +110,7 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 	if a.served(ctx) {
 		report, err = k.ask(ctx, a.Config.Warehouse.DSN.Dir(), asked, news)
 		if k.begins && errors.Is(err, context.Canceled) {
-			err = &exit.InterruptedError{Next: goesOn(sel)}
+			err = &exit.InterruptedError{Next: goesOn}
 		}
 		return report, err
 	}
@@ -123,19 +123,9 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 	return report, err
 }
 
-// goesOn names what a daemon still does of a sync whose command was interrupted: it completes the
-// full resyncs that have begun.
-func goesOn(sel syncer.Selection) string {
-	const see = "; larder status shows how far it is"
-	if !sel.Full {
-		return "the daemon goes on by itself" + see
-	}
-	confirmed := ""
-	if sel.ConfirmSweep {
-		confirmed = ", without your confirmation of their sweep"
-	}
-	return "the daemon goes on with the full resyncs that have begun" + confirmed + see + ", and what it does not show has to be asked for again"
-}
+// goesOn says what becomes of a sync whose command was interrupted. A confirmation of a sweep, for
+// one, ends with its command.
+const goesOn = "the daemon goes on by itself, and with the full resyncs that have begun; larder status shows how far it is, and what else was asked for has to be asked for again"
 
 // alone calls f with a syncer of this process, to make a pass. The context ends when the warehouse has
 // gone.

@@ -120,8 +120,8 @@ func (r *reloader) refusal() string {
 	return r.problem
 }
 
-// reconfigure takes over what can change in a running daemon. On an error nothing
-// has changed.
+// reconfigure takes over what can change in a running daemon, and logs what waits for the next start
+// and warnings that are new. On an error nothing has changed.
 func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelVar) error {
 	next, err := config.Load(q)
 	if err != nil {
@@ -140,7 +140,20 @@ func (d *Daemon) reconfigure(q config.Request, reason string, level *slog.LevelV
 	if err := d.apply(log, &after, sources); err != nil {
 		return err
 	}
-	d.logRest(log, before.Config, next)
+	for _, w := range next.Warnings {
+		if !slices.Contains(before.Config.Warnings, w) {
+			log.Warn("configuration: " + w)
+		}
+	}
+	known := before.Config.Exposed()
+	for _, e := range next.Exposed() {
+		if !slices.Contains(known, e) {
+			log.Warn("configuration: "+e.String(), "next", e.Mend)
+		}
+	}
+	if waiting := d.app.Config.AtNextStart(next); len(waiting) > 0 {
+		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
+	}
 	if level != nil && next.Log.Level != before.Config.Log.Level {
 		log.Info("level of the log", "from", before.Config.Log.Level, "to", next.Log.Level)
 		return level.UnmarshalText([]byte(next.Log.Level))
@@ -164,24 +177,6 @@ func (d *Daemon) apply(log *slog.Logger, a *App, sources []syncer.Source) error 
 	d.current, d.sources = a, sources
 	log.Info(text, "sources", len(sources), "added", applied.Added, "removed", applied.Removed, "changed", applied.Changed, "schedule_changed", applied.Schedule)
 	return nil
-}
-
-// logRest logs what waits for the next start, and warnings that are new.
-func (d *Daemon) logRest(log *slog.Logger, before, next *config.Config) {
-	for _, w := range next.Warnings {
-		if !slices.Contains(before.Warnings, w) {
-			log.Warn("configuration: " + w)
-		}
-	}
-	known := before.Exposed()
-	for _, e := range next.Exposed() {
-		if !slices.Contains(known, e) {
-			log.Warn("configuration: "+e.String(), "next", e.Mend)
-		}
-	}
-	if waiting := d.app.Config.AtNextStart(next); len(waiting) > 0 {
-		log.Warn("what else has changed takes effect at the next start", "changes", strings.Join(waiting, "; "))
-	}
 }
 
 // example is the one that an error shows below its text.

@@ -13,9 +13,6 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 )
 
-// TableFormat is the format of a table for people.
-const TableFormat = clickhouse.DefaultFormat
-
 // Query runs a reading query on the warehouse and writes its answer in one of
 // ClickHouse's formats.
 func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) error {
@@ -27,10 +24,19 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 		if err != nil && ctx.Err() != nil { // the engine may have its own words for a query that was stopped
 			return context.Cause(ctx)
 		}
-		if refused, ok := errors.AsType[*connection.StatementError](err); ok && refused.UnknownTable() && errors.Is(o.sink.CheckSchema(ctx), clickhouse.ErrEmpty) {
+		refused, ok := errors.AsType[*connection.StatementError](err)
+		switch {
+		case !ok:
+			return a.Unreachable(err)
+		case refused.ReadOnly():
+			return fmt.Errorf("larder sql only reads; larder sync fills the tables, larder migrate changes them, "+
+				"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
+		case refused.UnknownTable() && errors.Is(o.sink.CheckSchema(ctx), clickhouse.ErrEmpty):
 			return exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
+		case refused.UnknownTable():
+			return fmt.Errorf("%w; larder sql 'SHOW TABLES' lists what there is", err)
 		}
-		return a.answered(err)
+		return err
 	})
 }
 
@@ -57,27 +63,6 @@ func (a *App) withWarehouse(ctx context.Context, f func(opened) error) (err erro
 		return err
 	}
 	return f(opened{l, w, sink})
-}
-
-// answered adds to what the warehouse says about a query what to do next.
-func (a *App) answered(err error) error {
-	refused, ok := errors.AsType[*connection.StatementError](err)
-	switch {
-	case !ok:
-		return a.Unreachable(err)
-	case refused.ReadOnly():
-		return fmt.Errorf("larder sql only reads; larder sync fills the tables, larder migrate changes them, "+
-			"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
-	case refused.UnknownTable():
-		return fmt.Errorf("%w; larder sql 'SHOW TABLES' lists what there is", err)
-	default:
-		return err
-	}
-}
-
-// MigrationText writes the statements that Migrate would run.
-func (a *App) MigrationText(out io.Writer) error {
-	return clickhouse.PrintMigrations(out, a.Config.Warehouse.Database, a.Config.Warehouse.Cluster)
 }
 
 // Migrate brings the warehouse's schema up to date.

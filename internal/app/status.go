@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -41,18 +42,11 @@ func (a *App) Ready(ctx context.Context) error {
 	if a.Config.Web.Listen == "" {
 		return exit.UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	res, err := a.getPage(ctx, "/readyz")
-	if err != nil {
+	code, answer, err := a.getPage(ctx, "/readyz")
+	switch {
+	case err != nil:
 		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
-	}
-	defer res.Body.Close() //nolint:errcheck // read as far as it is of use
-	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<14))
-	if err != nil {
-		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
-	}
-	if res.StatusCode != http.StatusOK {
+	case code != http.StatusOK:
 		return errors.New(strings.TrimSpace(string(answer)))
 	}
 	return nil
@@ -92,13 +86,18 @@ func (a *App) folderReplaced(ctx context.Context) error {
 		"stop the daemon, put the folder back (or a backup of it), and start it again", a.Config.Warehouse.DSN.Dir()))
 }
 
-// existing refuses a data folder that holds nothing, and names the daemon that has lost it.
+// existing refuses a data folder that is not there or holds nothing, and names the daemon that has
+// lost it: a question must not create an empty warehouse.
 func (a *App) existing(ctx context.Context) error {
-	err := a.Existing()
-	if err != nil {
-		err = cmp.Or(a.folderReplaced(ctx), err)
+	dsn := a.Config.Warehouse.DSN
+	if !dsn.Embedded() {
+		return nil
 	}
-	return err
+	entries, err := os.ReadDir(dsn.Dir())
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return cmp.Or(a.folderReplaced(ctx), exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", dsn.Dir())))
+	}
+	return nil
 }
 
 // served reports whether a daemon is running on the embedded warehouse.
@@ -113,17 +112,14 @@ func (a *App) served(ctx context.Context) bool {
 // pageStatus asks the daemon at web.listen, and believes it only when it serves a source of this
 // configuration.
 func (a *App) pageStatus(ctx context.Context) (s status.Status, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	res, err := a.getPage(ctx, "/status.json")
+	code, page, err := a.getPage(ctx, "/status.json")
 	if err != nil {
 		return s, err
 	}
-	defer res.Body.Close() //nolint:errcheck // read to its end, or given up
-	if res.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("status page: %s", res.Status)
+	if code != http.StatusOK {
+		return s, fmt.Errorf("status page: %d %s", code, http.StatusText(code))
 	}
-	if err := json.NewDecoder(res.Body).Decode(&s); err != nil {
+	if err := json.Unmarshal(page, &s); err != nil {
 		return s, err
 	}
 	if !slices.ContainsFunc(s.Sources, func(of status.SourceStatus) bool {
@@ -135,26 +131,34 @@ func (a *App) pageStatus(ctx context.Context) (s status.Status, err error) {
 }
 
 // getPage gets what the daemon of the configuration serves at web.listen.
-func (a *App) getPage(ctx context.Context, path string) (*http.Response, error) {
+func (a *App) getPage(ctx context.Context, path string) (code int, page []byte, err error) {
 	host, port, err := net.SplitHostPort(a.Config.Web.Listen)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, http.NoBody)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if a.Config.Web.User != "" {
 		password, err := a.Config.Web.ReadPassword()
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 		r.SetBasicAuth(a.Config.Web.User, password.Reveal())
 	}
 	// The daemon is on this machine: neither its page nor its password goes through a proxy.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	return client.Do(r)
+	res, err := client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end, or given up
+	page, err = io.ReadAll(io.LimitReader(res.Body, 1<<28))
+	return res.StatusCode, page, err
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // storedStatus is the status without a daemon, from what the warehouse has stored about the
-// sources. Rows are then the live rows of the restaurant.
+// sources, with the verdicts about the last 92 days. Rows are then the live rows of the restaurant.
 func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error) {
 	damages, sink := a.Damages(o.route), o.sink
 	s := status.Status{Now: time.Now(), Problems: damages.Problems()}
@@ -40,27 +40,20 @@ func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error)
 			return s, a.Unreachable(fmt.Errorf("read the state of %s: %w", a.Config.Sources[i].Name, err))
 		}
 		src := storedSource(s.Now, a.Config.Sources[i].Name, state, counts)
-		if src.Proof, err = storedProof(ctx, sink, state.Business, src.Name, s.Now); err != nil {
-			return s, a.Unreachable(err)
+		from, to := s.Now.AddDate(0, 0, -92).Format(time.DateOnly), s.Now.AddDate(0, 0, 1).Format(time.DateOnly)
+		verdicts, err := sink.Verdicts(ctx, state.Business, src.Name, from, to)
+		if err != nil {
+			return s, a.Unreachable(fmt.Errorf("read the verdicts of %s: %w", src.Name, err))
 		}
+		first, err := sink.FirstDay(ctx, state.Business)
+		if err != nil {
+			return s, a.Unreachable(fmt.Errorf("first day of the orders of %s: %w", src.Name, err))
+		}
+		src.Proof = proof.Of(slices.Values(verdicts), types.Date(first), schedule.DayOf(s.Now))
 		s.Sources = append(s.Sources, src)
 	}
 	status.Warehouse{Damaged: damages.Streams()}.Mark(&s)
 	return s, nil
-}
-
-// storedProof sums up the verdicts about the last 92 days.
-func storedProof(ctx context.Context, sink sinks.Sink, business, source string, now time.Time) (*status.ProofStatus, error) {
-	from, to := now.AddDate(0, 0, -92).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
-	verdicts, err := sink.Verdicts(ctx, business, source, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("read the verdicts of %s: %w", source, err)
-	}
-	first, err := sink.FirstDay(ctx, business)
-	if err != nil {
-		return nil, fmt.Errorf("first day of the orders of %s: %w", source, err)
-	}
-	return proof.Of(slices.Values(verdicts), types.Date(first), schedule.DayOf(now)), nil
 }
 
 // ofADaemon are the states in which only a daemon can keep a stream.

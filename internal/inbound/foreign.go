@@ -22,17 +22,15 @@ func Foreign(r *http.Request) error {
 		}
 	}
 	for _, origin := range r.Header.Values("Origin") {
-		if origin != "" && !sameHost(origin, r.Host) {
+		if origin == "" {
+			continue
+		}
+		// Not the scheme: with a proxy in front, the browser uses the proxy's.
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
 			return fmt.Errorf("a page of another site asked for this (Origin: %.100q)", origin)
 		}
 	}
 	return nil
-}
-
-// sameHost compares host and port, not the scheme: with a proxy in front, the browser uses the proxy's scheme.
-func sameHost(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
 // Navigates reports whether somebody followed a link, or typed the address: the

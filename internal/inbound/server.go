@@ -85,9 +85,6 @@ func (l *Listener) Close(ctx context.Context) error {
 	return err
 }
 
-// headTime is how long the head of a request may take.
-const headTime = 10 * time.Second
-
 // newServer returns a server with these limits, and the listener that it serves: l with the
 // limit of connections.
 func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) (*http.Server, net.Listener) {
@@ -95,7 +92,7 @@ func newServer(l net.Listener, h http.Handler, limits Limits, log *slog.Logger) 
 	return &http.Server{
 		Handler:                      h,
 		DisableGeneralOptionsHandler: true, // whose answer no handler sees
-		ReadHeaderTimeout:            min(headTime, limits.Request),
+		ReadHeaderTimeout:            min(10*time.Second, limits.Request),
 		ReadTimeout:                  limits.Request,
 		WriteTimeout:                 limits.Answer,
 		IdleTimeout:                  limits.Idle,

@@ -120,7 +120,7 @@ func (a Damages) remedy(d damage.Part) string {
 func (a Damages) Repaired(s status.Status) error {
 	var all []error
 	for _, d := range a.all() {
-		if d.Table == checkpointTable || !BroughtBack(d, s) {
+		if d.Table == checkpointTable || !broughtBack(d, s) {
 			continue
 		}
 		over := a.record.GivenUp
@@ -132,10 +132,10 @@ func (a Damages) Repaired(s status.Status) error {
 	return errors.Join(all...)
 }
 
-// BroughtBack reports whether every row that a damage may have cost has been written since,
+// broughtBack reports whether every row that a damage may have cost has been written since,
 // as far as the API has it: a walk that began before may have brought rows that were lost
 // with the rest. For what is of no single stream, all streams count.
-func BroughtBack(d damage.Part, s status.Status) bool {
+func broughtBack(d damage.Part, s status.Status) bool {
 	one, any := slices.Contains(config.Streams, d.Table), false
 	for i := range s.Sources {
 		for j := range s.Sources[i].Streams {

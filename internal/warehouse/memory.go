@@ -2,8 +2,6 @@ package warehouse
 
 import (
 	"fmt"
-	"os"
-	"runtime/debug"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
@@ -25,16 +23,15 @@ type memoryPlan struct {
 	reader int64 // the part of it that is the reader's (warehouse.http_listen); 0: there is none
 	heap   int64 // of Go: what it keeps to as long as it can; 0: no limit
 	queue  int64 // rows that wait for the warehouse
-	chosen bool  // warehouse.memory says what the engine gets
 }
 
 // planMemory divides the memory there is. configured is warehouse.memory, 0 for a share. In
 // a container, that is half of what it may use: the daemon's own heap and the library have
 // the other half. On a machine, which others use as well, it is a quarter.
 func planMemory(limit memoryLimit, configured int64) (memoryPlan, error) {
-	p := memoryPlan{limit: limit, engine: configured, queue: queueOf(limit), chosen: configured != 0}
+	p := memoryPlan{limit: limit, engine: configured, queue: queueOf(limit)}
 	switch {
-	case p.chosen:
+	case configured != 0:
 	case limit.bytes == 0:
 		p.engine = engineOtherwise
 	case limit.container:
@@ -87,20 +84,12 @@ func (p memoryPlan) fits() error {
 	return nil
 }
 
-// String says what the engine may use and where that comes from.
+// String says what the engine may use of how much memory.
 func (p memoryPlan) String() string {
-	switch {
-	case p.chosen && p.limit.container:
-		return fmt.Sprintf("%s (warehouse.memory) of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
-	case p.chosen:
-		return config.Size(p.engine) + " (warehouse.memory)"
-	case p.limit.container:
-		return fmt.Sprintf("%s, half of the %s that this container may use (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
-	case p.limit.bytes == 0:
+	if p.limit.bytes == 0 {
 		return config.Size(p.engine) + "; how much memory there is could not be found out"
-	default:
-		return fmt.Sprintf("%s, a quarter of %s (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
 	}
+	return fmt.Sprintf("%s of %s (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
 }
 
 // leastWithReaders is the smallest container in which who reads over HTTP was measured to be
@@ -131,15 +120,4 @@ func (p memoryPlan) writer() int64 {
 		return p.engine
 	}
 	return max(p.engine-p.engine/3, config.MinMemory)
-}
-
-// goMemoryEnv is where a person sets Go's limit.
-const goMemoryEnv = "GOMEMLIMIT"
-
-// keepHeap makes Go collect its garbage sooner when the heap comes close to what the
-// engine leaves.
-func (p memoryPlan) keepHeap() {
-	if p.heap > 0 && os.Getenv(goMemoryEnv) == "" {
-		debug.SetMemoryLimit(p.heap)
-	}
 }

@@ -22,31 +22,40 @@ const ReachWait = 30 * time.Second
 // OpenSink opens the sink at the end of a route, without asking the warehouse
 // anything yet.
 func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, registerer prometheus.Registerer) (*clickhouse.Sink, error) {
-	o, err := a.sinkOptions(w, registerer)
-	if err != nil {
-		return nil, exit.UsageError(err)
+	c := &a.Config.Warehouse
+	o := clickhouse.Options{
+		Database: c.Database, Cluster: c.Cluster,
+		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(findMemory("/"))),
+		Logger: a.Log, Registerer: registerer,
+	}
+	if w.engine != nil {
+		o.Dial = w.engine.Dial
+	} else {
+		password, err := c.ReadPassword()
+		if err != nil {
+			return nil, exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
+		}
+		o.DSN = c.DSN.Reveal(password)
 	}
 	sink, err := clickhouse.Open(ctx, o)
 	if err != nil {
 		return nil, exit.WarehouseError(err)
 	}
-	l.Add("sink", 10*time.Second, func(ctx context.Context) error { return a.closeSink(ctx, w, sink) })
+	// Closing flushes what waits. For a warehouse that is known to be down that does not last long:
+	// what is not acknowledged is fetched again.
+	l.Add("sink", 10*time.Second, func(ctx context.Context) error {
+		down := cmp.Or(w.Health(), sink.Health())
+		if down == nil {
+			return sink.Close(ctx)
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if sink.Close(ctx) != nil {
+			a.Log.Warn("rows that waited for the warehouse are fetched again at the next start", "reason", down)
+		}
+		return nil
+	})
 	return sink, nil
-}
-
-// closeSink flushes what waits. For a warehouse that is known to be down it does
-// not wait long: what is not acknowledged is fetched again.
-func (a *Opener) closeSink(ctx context.Context, w *Route, sink *clickhouse.Sink) error {
-	down := cmp.Or(w.Health(), sink.Health())
-	if down == nil {
-		return sink.Close(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if err := sink.Close(ctx); err != nil {
-		a.Log.Warn("rows that waited for the warehouse are fetched again at the next start", "reason", down)
-	}
-	return nil
 }
 
 // Unreachable makes one sentence of an error that means that the warehouse could

@@ -26,11 +26,31 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 	if err != nil {
 		return "", exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
 	}
-	next, err := a.readers(l, w)
-	if err != nil {
-		return "", err
+	if err := a.ReadersConfined(); err != nil {
+		return "", exit.UsageError(err)
 	}
-	readers, err := server.ListenReaders(ctx, c.HTTPListen, "default", password.Reveal(), next, a.Log)
+	var statements http.Handler
+	if err := Confinable(); err != nil {
+		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
+		statements = reader.Unconfined(w.engine.Dial, c.Database, schema.Zone)
+	} else {
+		plan, err := a.Memory()
+		if err != nil {
+			return "", err
+		}
+		w.reader, err = reader.Start(reader.Options{
+			Log: a.Log,
+			Orders: reader.Orders{Zone: schema.Zone, Mirror: engine.MirrorOptions{
+				Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"}, Memory: plan.reader,
+			}},
+		})
+		if err != nil {
+			return "", exit.WarehouseError(err)
+		}
+		l.Add("the reader", 5*time.Second, func(context.Context) error { return w.reader.Close() })
+		statements = w.reader
+	}
+	readers, err := server.ListenReaders(ctx, c.HTTPListen, "default", password.Reveal(), statements, a.Log)
 	if err != nil {
 		return "", exit.UsageError(err)
 	}
@@ -58,32 +78,4 @@ func (a *Opener) ReadersConfined() error {
 	}
 	return fmt.Errorf("warehouse.http_listen: %w, which keeps those who ask there from this machine's files: "+
 		"switch it off (http_listen: \"\"), or set warehouse.http_unconfined: true when all who reach %s may read every file that Larder may", err, c.HTTPListen)
-}
-
-// readers run the statements of the reading interface.
-func (a *Opener) readers(l *lifecycle.Cleanups, w *Route) (http.Handler, error) {
-	c := &a.Config.Warehouse
-	if err := a.ReadersConfined(); err != nil {
-		return nil, exit.UsageError(err)
-	}
-	if err := Confinable(); err != nil {
-		a.Log.Warn("warehouse.http_unconfined: those who ask may read every file that Larder may", "address", c.HTTPListen, "reason", err)
-		return reader.Unconfined(w.engine.Dial, c.Database, schema.Zone), nil
-	}
-	plan, err := a.Memory()
-	if err != nil {
-		return nil, err
-	}
-	supervisor, err := reader.Start(reader.Options{
-		Log: a.Log,
-		Orders: reader.Orders{Zone: schema.Zone, Mirror: engine.MirrorOptions{
-			Writer: w.engine.Folder(), Databases: []string{c.Database}, Hidden: []string{c.Database + "_raw"}, Memory: plan.reader,
-		}},
-	})
-	if err != nil {
-		return nil, exit.WarehouseError(err)
-	}
-	w.reader = supervisor
-	l.Add("the reader", 5*time.Second, func(context.Context) error { return supervisor.Close() })
-	return supervisor, nil
 }

@@ -1,22 +1,18 @@
 package warehouse
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
-	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
 )
@@ -45,7 +41,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		return &Route{}, nil
 	}
 	dir := a.Config.Warehouse.DSN.Dir()
-	if exists(filepath.Join(dir, RestoringFolder)) {
+	if _, err := os.Stat(filepath.Join(dir, RestoringFolder)); err == nil {
 		return nil, exit.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
 			"wait until it has ended, or run it again", dir))
 	}
@@ -63,7 +59,9 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		}
 		return nil, exit.WarehouseError(err)
 	}
-	plan.keepHeap()
+	if plan.heap > 0 && os.Getenv("GOMEMLIMIT") == "" { // garbage is collected sooner as the heap comes close to what the engine leaves
+		debug.SetMemoryLimit(plan.heap)
+	}
 	a.Log.Info("memory of the embedded engine", "limit", plan.String())
 	l.Add("engine", 20*time.Second, func(context.Context) error { return engine.Close() })
 	return &Route{engine: engine, queue: plan.queue}, nil
@@ -100,46 +98,8 @@ func (w *Route) Problems() (all []string) {
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // RestoringFolder is in the data folder while larder restore fills it.
 const RestoringFolder = ".restoring"
 
 // Listens reports whether an engine has a data folder open.
 func Listens(ctx context.Context, dir string) bool { return writer.Listens(ctx, dir) }
-
-// Existing refuses a data folder that is not there, or has nothing in it: a question
-// must not create an empty warehouse.
-func (a *Opener) Existing() error {
-	if !a.Config.Warehouse.DSN.Embedded() {
-		return nil
-	}
-	entries, err := os.ReadDir(a.Config.Warehouse.DSN.Dir())
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		return exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", a.Config.Warehouse.DSN.Dir()))
-	}
-	return nil
-}
-
-// sinkOptions are the options of the ClickHouse sink that a route leads to.
-func (a *Opener) sinkOptions(w *Route, registerer prometheus.Registerer) (clickhouse.Options, error) {
-	c := &a.Config.Warehouse
-	o := clickhouse.Options{
-		Database: c.Database, Cluster: c.Cluster,
-		FlushInterval: c.FlushInterval, FlushRows: c.FlushRows, QueueBytes: cmp.Or(w.queue, queueOf(findMemory("/"))),
-		Logger: a.Log, Registerer: registerer,
-	}
-	if w.engine != nil {
-		o.Dial = w.engine.Dial
-		return o, nil
-	}
-	password, err := c.ReadPassword()
-	if err != nil {
-		return o, fmt.Errorf("warehouse.password_file: %w", err)
-	}
-	o.DSN = c.DSN.Reveal(password)
-	return o, nil
-}

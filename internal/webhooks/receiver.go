@@ -161,7 +161,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request, source stri
 	case err != nil:
 		return Refused, http.StatusBadRequest // it was cut short
 	}
-	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !Signed(signatures[0], body, secrets, r.opts.Now()) {
+	if signatures := req.Header.Values("Service-Signature"); len(signatures) != 1 || !signed(signatures[0], body, secrets, r.opts.Now()) {
 		r.warn(logEvery, source, "", "a webhook has no good signature: is webhook.secret_file the secret of this key, and the clock of this machine right?")
 		return Forged, http.StatusUnauthorized
 	}

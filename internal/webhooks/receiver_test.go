@@ -121,7 +121,7 @@ func TestWhatIsNoWebhook(t *testing.T) {
 		{"/webhooks/bistro", good, func(r *http.Request) { r.Header.Set("Service-Signature", header("other", in.now, good)) }, 401},
 		{"/webhooks/bistro", good, func(r *http.Request) { r.Header.Add("Service-Signature", "t=1,v1=") }, 401},
 		{"/webhooks/bistro", good, func(r *http.Request) {
-			r.Header.Set("Service-Signature", header(secret, in.now.Add(-Tolerance-time.Second), good))
+			r.Header.Set("Service-Signature", header(secret, in.now.Add(-tolerance-time.Second), good))
 		}, 401},
 		{"/webhooks/bistro", good, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(good[:40])) }, 401},
 		{"/webhooks/bistro", good, func(r *http.Request) {

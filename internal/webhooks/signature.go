@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Tolerance is how far the time of a signature may be from now (api.md, "Authentication" 8).
-const Tolerance = 300 * time.Second
+// tolerance is how far the time of a signature may be from now (api.md, "Authentication" 8).
+const tolerance = 300 * time.Second
 
 // maxSignatures bounds how many v1 of a header are compared.
 const maxSignatures = 8
 
-// Signed reports whether a header Service-Signature is valid for a body: t is within the tolerance,
+// signed reports whether a header Service-Signature is valid for a body: t is within the tolerance,
 // and one v1 was made with one of the secrets, of which there are two during a rotation. Secrets are
 // compared in constant time.
-func Signed(header string, body []byte, secrets []string, now time.Time) bool {
+func signed(header string, body []byte, secrets []string, now time.Time) bool {
 	var stamp string
 	var given [][]byte
 	for part := range strings.SplitSeq(header, ",") {
@@ -40,7 +40,7 @@ func Signed(header string, body []byte, secrets []string, now time.Time) bool {
 	if err != nil || strconv.FormatInt(at, 10) != stamp {
 		return false
 	}
-	if skew := now.Unix() - at; skew > int64(Tolerance/time.Second) || skew < -int64(Tolerance/time.Second) {
+	if skew := now.Unix() - at; skew > int64(tolerance/time.Second) || skew < -int64(tolerance/time.Second) {
 		return false
 	}
 	holds := false

@@ -26,7 +26,7 @@ func header(secret string, at time.Time, body string) string {
 // -sha256 -hmac whsec_0123456789.
 func TestASignatureComputedElsewhere(t *testing.T) {
 	const v1 = "c8be12c36987701853d7fefdbaa0b27613bc850a181983f0dba74db9daa8362e"
-	if !Signed("t=1767254400,v1="+v1, []byte(`{"id":"evt_1"}`), []string{secret}, time.Unix(1767254400, 0)) {
+	if !signed("t=1767254400,v1="+v1, []byte(`{"id":"evt_1"}`), []string{secret}, time.Unix(1767254400, 0)) {
 		t.Errorf("not taken; ours is %s", sign(secret, time.Unix(1767254400, 0), `{"id":"evt_1"}`))
 	}
 }
@@ -61,18 +61,18 @@ func TestSignatures(t *testing.T) {
 		"a bit flipped":             {at + ",v1=" + flip(good), []string{secret}, false},
 		"too many before it":        {at + strings.Repeat(",v1="+strings.Repeat("0", 64), maxSignatures) + ",v1=" + good, []string{secret}, false},
 		"of the body alone":         {at + ",v1=" + bare(secret, body), []string{secret}, false},
-		"as stale as may be":        {header(secret, now.Add(-Tolerance), body), []string{secret}, true},
-		"as far ahead as may be":    {header(secret, now.Add(Tolerance), body), []string{secret}, true},
-		"stale":                     {header(secret, now.Add(-Tolerance-time.Second), body), []string{secret}, false},
-		"ahead":                     {header(secret, now.Add(Tolerance+time.Second), body), []string{secret}, false},
+		"as stale as may be":        {header(secret, now.Add(-tolerance), body), []string{secret}, true},
+		"as far ahead as may be":    {header(secret, now.Add(tolerance), body), []string{secret}, true},
+		"stale":                     {header(secret, now.Add(-tolerance-time.Second), body), []string{secret}, false},
+		"ahead":                     {header(secret, now.Add(tolerance+time.Second), body), []string{secret}, false},
 		"a time at the other end":   {"t=-9223372036854775808,v1=" + good, []string{secret}, false},
 		"a time beyond all numbers": {"t=99999999999999999999,v1=" + good, []string{secret}, false},
 	} {
-		if Signed(c.header, []byte(body), c.secrets, now) != c.holds {
+		if signed(c.header, []byte(body), c.secrets, now) != c.holds {
 			t.Errorf("%s: holds %v", name, !c.holds)
 		}
 	}
-	if Signed(at+",v1="+good, []byte(body+" "), []string{secret}, now) {
+	if signed(at+",v1="+good, []byte(body+" "), []string{secret}, now) {
 		t.Error("holds for another body")
 	}
 }
