@@ -282,17 +282,17 @@ type answer struct {
 func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
 	// The version is taken before it is asked: see [write.VersionClock].
 	a := &answer{id: id, version: st.Source.Versions.Take(1)}
-	raw, date, err := st.Def.One(ctx, lane, id)
+	row, err := st.Def.One(ctx, lane, id)
 	st.Writer.Count(write.Counts{Requests: 1})
 	switch {
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
 	case err != nil:
 		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
-	case st.Source.LeavesOut(raw):
+	case st.Source.LeavesOut(row.Raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, st.AnsweredAt(date)
+		a.raw, a.at = row.Raw, st.AnsweredAt(row.Date)
 	}
 	return a, nil
 }

@@ -96,7 +96,7 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 	var tombstones []*suspect
 	var since time.Time
 	for _, s := range all {
-		raw, _, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
+		row, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
 		switch {
 		case api.IsNotFound(err) && s.last.tombstone == nil:
 		case api.IsNotFound(err) && s.last.tombstone.UpdatedAt.IsZero():
@@ -108,9 +108,9 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 			tombstones = append(tombstones, s)
 		case err != nil:
 			return nil, fmt.Errorf("ask for %s %q: %w", k.stream.Def.Name, s.id, err)
-		case k.stream.Source.LeavesOut(raw): // it is not shown by the list, too
+		case k.stream.Source.LeavesOut(row.Raw): // it is not shown by the list, too
 		default:
-			answers[s.id] = k.read(raw) // a row that does not fit its type is compared as it is
+			answers[s.id] = k.read(row.Raw) // a row that does not fit its type is compared as it is
 		}
 	}
 	if len(tombstones) == 0 {
