@@ -147,12 +147,9 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	}
 	for _, f := range s.streams {
 		st := f.Common()
-		if reason := offReason(f, key); reason != "" {
+		if reason := offReason(st, key); reason != "" {
 			st.Set(ctx, status.StateOff, reason)
-			continue
-		}
-		st.AskFor(f.WantedLocations(key))
-		if st.Off() {
+		} else if st.Off() {
 			st.Set(ctx, status.StateStarting, "")
 		}
 	}

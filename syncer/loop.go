@@ -19,7 +19,7 @@ func (s *source) beginWalks(ctx context.Context, j schedule.Job) {
 			continue
 		}
 		for _, t := range st.Tasks {
-			if t.Run != nil && t.BeginsAt(j) && t.Slot.Try() {
+			if t.Run != nil && t.Begins(j) && t.Slot.Try() {
 				s.spawn(ctx, st.Def.Name, t.Run)
 			}
 		}

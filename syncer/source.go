@@ -63,9 +63,6 @@ type follower interface {
 	Common() *stream.Stream
 	// Restore takes over what the sink has stored about the stream.
 	Restore(sinks.State)
-	// WantedLocations are those that it is asked for with a key; one empty id is all of
-	// them together.
-	WantedLocations(stream.Identity) []string
 	// Pass are the walks of a pass.
 	Pass(full, confirmed bool) []stream.Step
 	// Describe adds to a status what is known of its kind.

@@ -89,11 +89,9 @@ func (r *verifier) AskKey(ctx context.Context) error {
 		key := s.identify(me)
 		for _, st := range s.streams {
 			st.Restore(*s.stored.Load())
-			if reason := offReason(st, key); reason != "" {
+			if reason := offReason(st.Common(), key); reason != "" {
 				st.Common().SwitchOff(reason)
-				continue
 			}
-			st.Common().AskFor(st.WantedLocations(key))
 		}
 		s.link.Enter(status.StateRunning, "")
 		return nil

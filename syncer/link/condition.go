@@ -147,7 +147,7 @@ func (l *Link) logServed(state, detail string) {
 	switch {
 	case state == status.StateFailing && (l.is.State != state || l.is.Detail != detail): // configuration and key do not fit
 		l.opts.Log.Warn("source is served in part", "state", state, "detail", detail)
-	case ended.Logged():
+	case ended.State != "":
 		l.opts.Log.Info("source is served again", "state", state, "detail", detail, "lasted", ended.Lasted())
 	case l.is.State != state || l.is.Detail != detail:
 		l.opts.Log.Info("source is served", "state", state, "detail", detail)

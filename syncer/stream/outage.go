@@ -21,9 +21,6 @@ type Outage struct {
 	State string    // the one that was logged; empty while none was
 }
 
-// Logged reports whether its beginning was logged.
-func (o Outage) Logged() bool { return o.State != "" }
-
 // Lasted is how long it has lasted, for the log.
 func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }
 
@@ -44,9 +41,6 @@ func (o *Outage) Begin() {
 	}
 }
 
-// ofWarehouse reports an error of the warehouse, which the sink logs.
-func ofWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }
-
 // outages are the outages of the streams of a source.
 type outages struct {
 	mu       sync.Mutex
@@ -58,16 +52,11 @@ func (all *outages) begin(stream, state string, may bool) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	o := all.byStream[stream]
+	for _, other := range all.byStream {
+		may = may && (state != status.StateUnreachable || other.State != state) // one service: one line
+	}
 	o.Begin()
-	tell := may && o.State != state
-	if state == status.StateUnreachable { // one service: one line
-		for name, other := range all.byStream {
-			tell = tell && (name == stream || other.State != state)
-		}
-	}
-	if tell {
-		o.State = state
-	}
+	tell := may && o.News(state)
 	if all.byStream == nil {
 		all.byStream = map[string]Outage{}
 	}
@@ -84,10 +73,10 @@ func (all *outages) end(stream string) Outage {
 	return o
 }
 
-// LevelOf is how loud a failure is: what was logged of the source or the warehouse explains
-// it.
+// LevelOf is how loud a failure is: what was logged of the source, or by the sink of the
+// warehouse, explains it.
 func (o *Source) LevelOf(err error) slog.Level {
-	if ofWarehouse(err) || !o.IsReady() {
+	if errors.Is(err, sinks.ErrUnreachable) || !o.IsReady() {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

@@ -34,19 +34,21 @@ type Stream struct {
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	locations   []string // asked for; one empty id is all of them together
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
 }
 
-// Kind is what a stream's state depends on beside how its walks end.
+// Kind is what a stream's state depends on beside how its walks end, and what it is asked for.
 type Kind interface {
 	// Complete is true when the backfill has reached its end, for the locations there are.
 	Complete() bool
 	// Well is the state of a stream whose walks go well, and what a person has to do about
 	// it.
 	Well() (state, detail string)
+	// WantedLocations are those that it is asked for with a key; one empty id is all of
+	// them together.
+	WantedLocations(Identity) []string
 }
 
 // NewStream makes what is common to all kinds. Whoever makes a kind of it sets Kind.
@@ -97,7 +99,7 @@ func (st *Stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	if o := st.Source.down.end(st.Def.Name); o.Logged() {
+	if o := st.Source.down.end(st.Def.Name); o.State != "" {
 		st.Source.Log.Info("the walks of a stream go well again", "stream", st.Def.Name, "lasted", o.Lasted())
 	}
 	state, detail := st.Kind.Well()
@@ -161,24 +163,14 @@ func (st *Stream) Off() bool {
 	return st.state == status.StateOff
 }
 
-// Asked are the locations asked for; one empty id is all of them together.
-func (st *Stream) Asked() []string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return slices.Clone(st.locations)
-}
+// Asked are the locations asked for now, the caller's to change; one empty id is all of them
+// together.
+func (st *Stream) Asked() []string { return st.Kind.WantedLocations(st.Source.Identity()) }
 
 // NotAskedFor reports whether the location is all of them together (""), and the stream is asked for
 // by location.
 func (st *Stream) NotAskedFor(location string) bool {
 	return location == "" && !slices.Contains(st.Asked(), "")
-}
-
-// AskFor has the stream asked for these locations.
-func (st *Stream) AskFor(locations []string) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.locations = locations
 }
 
 // Configured is true when the configuration wants the stream.
