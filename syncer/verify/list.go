@@ -44,7 +44,7 @@ func (k *listKind) walk(ctx context.Context, since time.Time, take func(map[stri
 
 func (k *listKind) walkOnce(ctx context.Context, since time.Time, take func(map[string]answer) error) (pages int, err error) {
 	// A page is asked for while the one before it is compared.
-	ask := func(ctx context.Context, cursor string) (list.Page, error) {
+	ask := func(ctx context.Context, cursor string) (api.Page, error) {
 		p, err := k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
