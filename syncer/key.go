@@ -131,7 +131,7 @@ func (s *source) open(ctx context.Context, business string) error {
 		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	for _, st := range s.streams {
-		st.Restore(*s.stored.Load())
+		st.Kind.Restore(*s.stored.Load())
 	}
 	s.opened = true
 	return nil
@@ -145,8 +145,7 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	for _, l := range s.lists {
 		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
 	}
-	for _, f := range s.streams {
-		st := f.Common()
+	for _, st := range s.streams {
 		if reason := offReason(st, key); reason != "" {
 			st.Set(ctx, status.StateOff, reason)
 		} else if st.Off() {

@@ -13,8 +13,7 @@ import (
 
 // beginWalks starts each task that begins at the turn of a job, and does not run yet.
 func (s *source) beginWalks(ctx context.Context, j schedule.Job) {
-	for _, f := range s.streams {
-		st := f.Common()
+	for _, st := range s.streams {
 		if st.Off() || !s.IsReady() || time.Now().Before(st.WaitUntil()) {
 			continue
 		}

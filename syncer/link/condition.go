@@ -109,7 +109,7 @@ func (l *Link) logTrouble(t stream.Trouble) {
 	if t.MayPass() {
 		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
-	if !t.Explained && l.outage.News(kind) {
+	if l.outage.News(kind, !t.Explained) {
 		tell = l.opts.Log.Warn
 	}
 	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", l.is.NextProbe.UTC().Truncate(time.Second))

@@ -68,7 +68,8 @@ type Definition struct {
 	// OneByOne: a row has a route of its own, behind Path.
 	OneByOne bool
 
-	// ByLocation: asked with location_id where the configuration names locations.
+	// ByLocation: its rows are of locations. It is off where the key has none of those that the
+	// configuration names; totals and menus are asked for by location.
 	ByLocation bool
 	// PerLocation: the deep totals ask for each location too.
 	PerLocation bool

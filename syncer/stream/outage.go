@@ -24,21 +24,16 @@ type Outage struct {
 // Lasted is how long it has lasted, for the log.
 func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }
 
-// News notes that the failure goes on in a state. It is true when that is to be logged.
-func (o *Outage) News(state string) bool {
-	o.Begin()
-	if o.State == state {
+// News notes that the failure goes on in a state. It is true when that is to be logged, if it may be.
+func (o *Outage) News(state string, may bool) bool {
+	if o.Since.IsZero() {
+		o.Since = time.Now()
+	}
+	if !may || o.State == state {
 		return false
 	}
 	o.State = state
 	return true
-}
-
-// Begin notes that something fails.
-func (o *Outage) Begin() {
-	if o.Since.IsZero() {
-		o.Since = time.Now()
-	}
 }
 
 // outages are the outages of the streams of a source.
@@ -55,8 +50,7 @@ func (all *outages) begin(stream, state string, may bool) bool {
 	for _, other := range all.byStream {
 		may = may && (state != status.StateUnreachable || other.State != state) // one service: one line
 	}
-	o.Begin()
-	tell := may && o.News(state)
+	tell := o.News(state, may)
 	if all.byStream == nil {
 		all.byStream = map[string]Outage{}
 	}

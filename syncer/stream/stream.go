@@ -39,8 +39,14 @@ type Stream struct {
 	broughtSince time.Time
 }
 
-// Kind is what a stream's state depends on beside how its walks end, and what it is asked for.
+// Kind is how a stream is followed: a list, totals, or what is replaced as a whole.
 type Kind interface {
+	// Restore takes over what the sink has stored about the stream.
+	Restore(sinks.State)
+	// Pass are the walks of a pass.
+	Pass(full, confirmed bool) []Step
+	// Describe adds to a status what is known of its kind.
+	Describe(*status.StreamStatus)
 	// Complete is true when the backfill has reached its end, for the locations there are.
 	Complete() bool
 	// Well is the state of a stream whose walks go well, and what a person has to do about
@@ -65,9 +71,6 @@ func NewStream(o *Source, def *registry.Definition) *Stream {
 	})
 	return st
 }
-
-// Common is the stream itself, as those have it that serve all kinds alike.
-func (st *Stream) Common() *Stream { return st }
 
 // RestoreStream takes over what the sink has stored about any stream.
 func (st *Stream) RestoreStream(state sinks.State) {
@@ -118,7 +121,10 @@ func (st *Stream) found(ctx context.Context, state, detail string) {
 // is not stored again, so that a restart inserts nothing.
 func (st *Stream) Set(ctx context.Context, state, detail string) {
 	st.mu.Lock()
-	announce := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
+	level := slog.LevelInfo
+	if state == status.StateFailing || st.state == status.StateFailing { // what fails or recovers is logged by itself
+		level = slog.LevelDebug
+	}
 	st.state, st.detail = state, detail
 	// The words of an error differ from walk to walk, the state does not.
 	changed := st.stored.State != state || st.stored.Detail != detail && state != status.StateFailing
@@ -129,10 +135,6 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 	st.mu.Unlock()
 	if !changed {
 		return
-	}
-	level := slog.LevelInfo
-	if !announce {
-		level = slog.LevelDebug
 	}
 	st.Source.Log.Log(ctx, level, "stream changed state", "stream", st.Def.Name, "state", state, "detail", detail)
 	c := st.Source.Commit(st.Def.Name)
