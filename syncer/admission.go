@@ -14,7 +14,7 @@ import (
 // is deactivated leaves /me while its rows can stay listed (DESIGN §5, open readings): if its rows
 // were mirrored, it is inactive, and not unknown.
 func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
-	s.NoteServiceTime(answer.Date)
+	s.AnswerTime(answer.Date)
 	s.link.Accept(answer.Value)
 	me := answer.Value
 	key := stream.Identity{
@@ -37,14 +37,13 @@ func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
 }
 
 // offReason is why a stream does not run with a key, empty when it does.
-func offReason(f follower, key stream.Identity) string {
-	st := f.Common()
+func offReason(st *stream.Stream, key stream.Identity) string {
 	switch {
 	case !st.Configured():
 		return "not among the configured streams"
 	case st.LacksScope():
 		return "key lacks " + strings.Join(st.Def.Scopes, " or ") + ": ask the restaurant to grant it, or leave the stream out of the configuration"
-	case len(st.Source.OnlyLocations) > 0 && len(f.WantedLocations(key)) == 0:
+	case len(st.Source.OnlyLocations) > 0 && len(st.Kind.WantedLocations(key)) == 0:
 		return "none of the configured locations is among the key's"
 	}
 	return ""

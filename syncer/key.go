@@ -124,7 +124,7 @@ func (s *source) open(ctx context.Context, business string) error {
 		s.Log.Error("what is not to be kept of customers could not be erased; it is tried again when the source is next opened", "err", err)
 	}
 	for _, st := range s.streams {
-		st.Restore(*s.stored.Load())
+		st.Kind.Restore(*s.stored.Load())
 	}
 	s.opened = true
 	return nil
@@ -138,14 +138,10 @@ func (s *source) accept(ctx context.Context, me api.Document[types.Me]) {
 	for _, l := range s.lists {
 		l.NoteKey(ctx) // of one that is off, too: what its walks have passed by is still to come
 	}
-	for _, f := range s.streams {
-		st := f.Common()
-		if reason := offReason(f, key); reason != "" {
+	for _, st := range s.streams {
+		if reason := offReason(st, key); reason != "" {
 			st.Set(ctx, status.StateOff, reason)
-			continue
-		}
-		st.AskFor(f.WantedLocations(key))
-		if st.Off() {
+		} else if st.Off() {
 			st.Set(ctx, status.StateStarting, "")
 		}
 	}

@@ -13,13 +13,12 @@ import (
 
 // beginWalks starts each task that begins at the turn of a job, and does not run yet.
 func (s *source) beginWalks(ctx context.Context, j schedule.Job) {
-	for _, f := range s.streams {
-		st := f.Common()
+	for _, st := range s.streams {
 		if st.Off() || !s.IsReady() || time.Now().Before(st.WaitUntil()) {
 			continue
 		}
 		for _, t := range st.Tasks {
-			if t.Run != nil && t.BeginsAt(j) && t.Slot.Try() {
+			if t.Run != nil && t.Begins(j) && t.Slot.Try() {
 				s.spawn(ctx, st.Def.Name, t.Run)
 			}
 		}

@@ -68,8 +68,7 @@ var (
 func (m *metrics) begin(s *source) {
 	m.rateLimited.WithLabelValues(s.cfg.Name)
 	m.answers(s.cfg.Name, registry.RouteKey, slices.Concat(refusals, answers))
-	for _, f := range s.streams {
-		st := f.Common()
+	for _, st := range s.streams {
 		if !st.Configured() {
 			continue
 		}

@@ -138,7 +138,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	r := SourceReport{Source: s.cfg.Name}
 	before := make([]write.Counts, len(s.streams)) // connecting asks for the key's row
 	for i, st := range s.streams {
-		before[i] = st.Common().Writer.Counts()
+		before[i] = st.Writer.Counts()
 	}
 	if sel.Full {
 		for _, st := range s.wholes {
@@ -156,7 +156,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 	reports := make([]*StreamReport, len(s.streams))
 	var passes sync.WaitGroup
 	for i, st := range s.streams {
-		if st.Common().Chosen(sel.Streams) {
+		if st.Chosen(sel.Streams) {
 			passes.Go(func() { reports[i] = s.onceOf(ctx, st, sel, before[i]) })
 		}
 	}
@@ -171,8 +171,7 @@ func (s *source) once(ctx context.Context, sel Selection) SourceReport {
 
 // onceOf brings a stream up to date. Its counts were those of before when the pass of its source
 // began.
-func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before write.Counts) *StreamReport {
-	st := f.Common()
+func (s *source) onceOf(ctx context.Context, st *stream.Stream, sel Selection, before write.Counts) *StreamReport {
 	r := &StreamReport{StreamOutcome: status.StreamOutcome{Stream: st.Def.Name}}
 	err := s.isolated(st.Def.Name, func() error {
 		if st.Off() {
@@ -180,7 +179,7 @@ func (s *source) onceOf(ctx context.Context, f follower, sel Selection, before w
 			return nil
 		}
 		var errs []error
-		for _, w := range f.Pass(sel.Full, sel.ConfirmSweep) { // each waits for a walk that is under way
+		for _, w := range st.Kind.Pass(sel.Full, sel.ConfirmSweep) { // each waits for a walk that is under way
 			errs = append(errs, s.retryUntil(ctx, sel.RetryFor, st, w.Moved, func(ctx context.Context) error {
 				return w.Guard.Run(ctx, w.Run)
 			}))

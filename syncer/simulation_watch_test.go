@@ -180,7 +180,7 @@ func (v *watch) watermark(cp *sinks.Checkpoint) {
 func (v *watch) covered(c *sinks.Commit) {
 	cp := c.Checkpoint
 	key := cp.Source + " " + cp.Stream
-	mark := list.Watermark{Cp: cp}
+	mark := list.Checkpoint{Checkpoint: *cp}
 	from, to := cp.Since, mark.Next()
 	switch {
 	case cp.Walk == sinks.WalkBackfill:

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/replace"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -28,7 +27,7 @@ type source struct {
 	cfg    Source
 	link   *link.Link // the way to the API, and how well that can be served
 
-	streams []follower // all of them, in the order of status
+	streams []*stream.Stream // all of them, in the order of status
 	lists   []*list.List
 	online  *list.List        // of them, the online orders
 	wholes  []*replace.Stream // that are replaced as wholes
@@ -56,20 +55,6 @@ type source struct {
 	restored, opened bool
 
 	stored atomic.Pointer[sinks.State] // as it was at the start
-}
-
-// follower is a stream as its source serves it, whatever its kind.
-type follower interface {
-	Common() *stream.Stream
-	// Restore takes over what the sink has stored about the stream.
-	Restore(sinks.State)
-	// WantedLocations are those that it is asked for with a key; one empty id is all of
-	// them together.
-	WantedLocations(stream.Identity) []string
-	// Pass are the walks of a pass.
-	Pass(full, confirmed bool) []stream.Step
-	// Describe adds to a status what is known of its kind.
-	Describe(*status.StreamStatus)
 }
 
 // newSource builds one of so many sources.
@@ -113,11 +98,11 @@ func newSource(y *Syncer, cfg Source, sources int, c *counters) *source {
 func (s *source) newStreams(all []*registry.Definition) {
 	s.days = proof.NewShared(s.Source)
 	for _, def := range all {
-		var st follower
+		var st *stream.Stream
 		switch def.Kind {
 		case registry.ListKind:
 			l := list.NewList(s.Source, def)
-			s.lists, st = append(s.lists, l), l
+			s.lists, st = append(s.lists, l), l.Stream
 			switch def.Name {
 			case registry.Orders:
 				s.days.Orders, l.Counted = l, s.days.OrdersCounted
@@ -125,14 +110,14 @@ func (s *source) newStreams(all []*registry.Definition) {
 				s.online = l
 			}
 		case registry.TotalsKind:
-			st = proof.New(s.Source, def, s.days)
+			st = proof.New(s.Source, def, s.days).Stream
 		case registry.KeyKind, registry.SnapshotKind, registry.MenuKind:
 			w := replace.New(s.Source, def, func(id string) bool { // a sibling has the row, or is bringing it
 				return slices.ContainsFunc(s.Siblings(), func(other *stream.Source) bool {
 					return slices.ContainsFunc(other.Owner.(*source).wholes, func(st *replace.Stream) bool { return st.Def.Name == def.Name && st.Has(id) })
 				})
 			})
-			s.wholes, st = append(s.wholes, w), w
+			s.wholes, st = append(s.wholes, w), w.Stream
 			if def.Kind == registry.KeyKind {
 				w.Ask, s.keyRow = askKeyRow, w
 			}

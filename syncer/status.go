@@ -48,16 +48,16 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	var written map[string]uint64
 	var outcomes []status.StreamOutcome // as the report of a pass has them
 	src.Requests, src.RateLimited, written = s.counters.read()
-	for _, f := range s.streams {
-		st := f.Common().Status(now, src.Since, times.Patience(f.Common().Def.Job, now))
-		f.Describe(&st)
-		st.Written = written[st.Name]
-		at, why := s.nextTask(f.Common(), now)
-		st.Next, st.NextWhy = at, string(why)
-		src.Streams = append(src.Streams, st)
-		outcome := status.StreamOutcome{Stream: st.Name, NoScope: st.NoScope}
-		if st.State == status.StateOff {
-			outcome.Off = st.State
+	for _, st := range s.streams {
+		shown := st.Status(now, src.Since, times.Patience(st.Def.Job, now))
+		st.Kind.Describe(&shown)
+		shown.Written = written[shown.Name]
+		at, why := s.nextTask(st, now)
+		shown.Next, shown.NextWhy = at, string(why)
+		src.Streams = append(src.Streams, shown)
+		outcome := status.StreamOutcome{Stream: shown.Name, NoScope: shown.NoScope}
+		if shown.State == status.StateOff {
+			outcome.Off = shown.State
 		}
 		outcomes = append(outcomes, outcome)
 	}

@@ -58,14 +58,14 @@ type verifier struct {
 }
 
 // Open implements verify.Source.
-func (r *verifier) Open(ctx context.Context) (state string, streams []verify.Stream, err error) {
+func (r *verifier) Open(ctx context.Context) (state string, streams []*stream.Stream, err error) {
 	s := newSource(r.served.syncer, r.served.cfg, 1, r.served.counters)
 	r.own, s.Fenced = s, func() error { return errReadOnly }
 	if err := r.AskKey(ctx); err != nil {
 		return s.link.View().State, nil, err
 	}
 	for _, st := range s.streams {
-		if st.Common().Chosen(r.names) {
+		if st.Chosen(r.names) {
 			streams = append(streams, st)
 		}
 	}
@@ -88,12 +88,10 @@ func (r *verifier) AskKey(ctx context.Context) error {
 		}
 		key := s.identify(me)
 		for _, st := range s.streams {
-			st.Restore(*s.stored.Load())
+			st.Kind.Restore(*s.stored.Load())
 			if reason := offReason(st, key); reason != "" {
-				st.Common().SwitchOff(reason)
-				continue
+				st.SwitchOff(reason)
 			}
-			st.Common().AskFor(st.WantedLocations(key))
 		}
 		s.link.Enter(status.StateRunning, "")
 		return nil

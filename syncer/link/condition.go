@@ -75,7 +75,7 @@ func (l *Link) Troubled(t stream.Trouble) {
 	if t.MayPass() {
 		kind = status.StateUnreachable // words and shape of such a trouble change from probe to probe
 	}
-	if !t.Explained && l.outage.News(kind) {
+	if l.outage.News(kind, !t.Explained) {
 		tell = l.opts.Log.Warn
 	}
 	tell("source in trouble", "state", t.State, "detail", t.Detail, "next_try", next.UTC().Truncate(time.Second))
@@ -110,7 +110,7 @@ func (l *Link) Healthy(state, detail string) {
 	switch changed := l.is.State != state || l.is.Detail != detail; {
 	case changed && state == status.StateFailing: // configuration and key do not fit
 		l.opts.Log.Warn("source is served in part", "state", state, "detail", detail)
-	case l.outage.Logged():
+	case l.outage.State != "":
 		l.opts.Log.Info("source is served again", "state", state, "detail", detail, "lasted", l.outage.Lasted())
 	case changed:
 		l.opts.Log.Info("source is served", "state", state, "detail", detail)

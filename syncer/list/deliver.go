@@ -28,14 +28,6 @@ const (
 // ErrNotFollowed means that a row is not taken.
 var ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
 
-// delivery is a row that the service has sent by itself.
-type delivery struct {
-	list    *List
-	raw     []byte
-	id      string
-	updated time.Time
-}
-
 // Deliver takes a row that the service sent by itself, and returns when it is durable. It
 // moves no checkpoint: what was not sent, or was lost, the walks bring. The location may be
 // one that /me did not list yet.
@@ -50,13 +42,14 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err er
 	if mapping.Unmarshal(raw, &row) == nil && st.Source.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
-	d := delivery{st, raw, row.ID, mapping.Instant(row.UpdatedAt)}
 	var receipt *sinks.Receipt
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
 	err = st.delivering.Run(ctx, func(ctx context.Context) (err error) {
-		what, receipt, err = d.queue(ctx)
+		if what, err = st.compareSent(ctx, raw, row.ID, mapping.Instant(row.UpdatedAt)); err == nil && what == DeliveredStored {
+			what, receipt, err = st.queueSent(ctx, raw)
+		}
 		if err == nil && receipt == nil { // what is held may be on its way
 			receipt, _ = st.Source.Commits.Last(st.Source.Name)
 		}
@@ -71,12 +64,8 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err er
 	return what, nil
 }
 
-// queue hands the row to the sink, unless what is held is as new; the receipt is nil then.
-func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) {
-	st := d.list
-	if what, err := d.held(ctx); err != nil || what != DeliveredStored {
-		return what, nil, err
-	}
+// queueSent hands a row that was sent to the sink, unless it is held just like this; the receipt is nil then.
+func (st *List) queueSent(ctx context.Context, raw []byte) (Delivered, *sinks.Receipt, error) {
 	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
 		return 0, nil, err
@@ -84,7 +73,7 @@ func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) 
 	defer stored()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(d.raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
 		return DeliveredSame, nil, nil
@@ -100,28 +89,27 @@ func (d delivery) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) 
 	return DeliveredStored, receipt, nil
 }
 
-// held returns what became of the row when a newer state of it is stored, or just this one, and
-// DeliveredStored else. The warehouse is queried about a row that is not remembered.
-func (d delivery) held(ctx context.Context) (Delivered, error) {
-	st := d.list
-	if d.id == "" || d.updated.IsZero() {
+// compareSent returns what became of a row that was sent when a newer state of it is stored, or just this one,
+// and DeliveredStored else. The warehouse is queried about a row that is not remembered.
+func (st *List) compareSent(ctx context.Context, raw []byte, id string, updated time.Time) (Delivered, error) {
+	if id == "" || updated.IsZero() {
 		return DeliveredStored, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(d.id); known && stamp.After(d.updated) {
+	if stamp, known := st.Writer.Remembers(id); known && stamp.After(updated) {
 		return DeliveredOlder, nil
 	} else if known {
 		return DeliveredStored, nil // one that is the same is found when it is written
 	}
-	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{d.id})
+	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
 		return 0, fmt.Errorf("read the stored row: %w", err)
 	}
-	r, text := rows[d.id], ""
+	r, text := rows[id], ""
 	switch {
 	case r == nil, r.Removed:
-	case bytes.Equal(r.Raw, st.Forgotten.Order(d.raw)):
+	case bytes.Equal(r.Raw, st.Forgotten.Order(raw)):
 		return DeliveredSame, nil
-	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(d.updated):
+	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated):
 		return DeliveredOlder, nil
 	}
 	return DeliveredStored, nil

@@ -12,7 +12,7 @@
 //
 // # States
 //
-// A long walk's checkpoint has a phase beside its cursor (phase.go): walked, held. What is stored
+// A long walk's checkpoint has a phase beside its cursor (checkpoint.go): walked, held. What is stored
 // of a list is a position with a lock of its own (state.go), the debt included. A full resync is
 // owed while the debt of the list (locations.go) is above the version with which the last long
 // walk began.

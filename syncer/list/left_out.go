@@ -14,12 +14,12 @@ import (
 //
 // A row on its way to the warehouse is not stored yet. Its tombstone comes again, as an incremental walk
 // begins two minutes before the last one; when a flush takes longer, the next full resync removes the row.
-func (w *walk) leftOut(ctx context.Context, p Page) ([]bool, error) {
+func (w *walk) leftOut(ctx context.Context, p page) ([]bool, error) {
 	st := w.list
 	if len(st.Source.OnlyLocations) == 0 {
 		return nil, nil
 	}
-	left, tombstones := make([]bool, len(p.Rows)), map[string][]int{} // places by id
+	left, tombstones, ids := make([]bool, len(p.Rows)), map[int]string{}, []string(nil) // ids by place
 	for i, raw := range p.Rows {
 		var row struct {
 			ID      string `json:"id"`
@@ -28,26 +28,17 @@ func (w *walk) leftOut(ctx context.Context, p Page) ([]bool, error) {
 		switch {
 		case mapping.Unmarshal(raw, &row) != nil: // it goes to quarantine
 		case row.Deleted && row.ID != "" && !st.Writer.MaybeQuarantined(row.ID): // else it goes there, or closes the entry
-			tombstones[row.ID] = append(tombstones[row.ID], i)
+			tombstones[i], ids = row.ID, append(ids, row.ID)
 		default:
 			left[i] = st.Source.LeavesOut(raw)
 		}
-	}
-	var ids []string
-	for id := range tombstones {
-		ids = append(ids, id)
-	}
-	if len(ids) == 0 {
-		return left, nil
 	}
 	stored, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the rows of tombstones: %w", err)
 	}
-	for id, places := range tombstones {
-		for _, i := range places {
-			left[i] = stored[id] == nil
-		}
+	for i, id := range tombstones {
+		left[i] = stored[id] == nil
 	}
 	return left, nil
 }

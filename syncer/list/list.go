@@ -43,12 +43,7 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 		st.state.moved(fresh(o, def, kind))
 	}
 	st.Kind = st
-	long := func(ctx context.Context) error { // in the lowest lane (DESIGN R7)
-		if st.Off() {
-			return nil
-		}
-		return st.fill(ctx, st.resyncDue, consent{})
-	}
+	long := func(ctx context.Context) error { return st.fill(ctx, st.resyncDue, consent{}) } // in the lowest lane (DESIGN R7)
 	st.Tasks = []stream.Task{
 		st.Guard.Task(st.CatchUp, def.Job),
 		st.Filler.LongTask(long, func() bool { return !st.Filled() || st.resyncDue() }),
@@ -57,8 +52,8 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 }
 
 // fresh is the checkpoint of a walk that has not begun.
-func fresh(s *stream.Source, def *registry.Definition, kind string) checkpoint {
-	return checkpoint{Checkpoint: sinks.Checkpoint{Source: s.Name, Stream: def.Name, Walk: kind, Business: s.Business()}}
+func fresh(s *stream.Source, def *registry.Definition, kind string) Checkpoint {
+	return Checkpoint{Checkpoint: sinks.Checkpoint{Source: s.Name, Stream: def.Name, Walk: kind, Business: s.Business()}}
 }
 
 // Restore takes over what the sink has stored about the list.

@@ -34,13 +34,13 @@ func (w *walk) refetchOpen(ctx context.Context, skippedAt time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read the orders that are not final: %w", err)
 		}
-		var ids []string
+		var answers []*answer
 		for _, r := range rows {
-			ids = append(ids, r.ID)
-		}
-		answers, err := st.askForAll(ctx, st.Source.Lanes.Fresh, ids)
-		if err != nil {
-			return err
+			a, err := st.askFor(ctx, st.Source.Lanes.Fresh, r.ID)
+			if err != nil {
+				return err
+			}
+			answers = append(answers, a)
 		}
 		err = st.store(ctx, func(in *write.Intake) {
 			in.All = true

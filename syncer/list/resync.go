@@ -67,7 +67,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 				return err
 			}
 			if !st.state.read().indebted() {
-				return newSweep(st).run(ctx, confirmed)
+				return st.sweep(ctx, confirmed)
 			}
 		}
 	})
@@ -107,12 +107,4 @@ func (st *List) LastResync() uint64 {
 }
 
 // Held is the sweep that waits for a person, nil for none.
-func (st *List) Held() *status.SweepHeld {
-	p := st.state.read().full.phase
-	if p.Held == nil {
-		return nil
-	}
-	held := *p.Held
-	held.Source, held.Stream = st.Source.Name, st.Def.Name // as they are named now
-	return &held
-}
+func (st *List) Held() *status.SweepHeld { return st.state.read().full.phase.Held }

@@ -20,7 +20,7 @@ type state struct {
 
 // position is how far the walks of a list are, and the full resync that it owes.
 type position struct {
-	incr, back, full checkpoint
+	incr, back, full Checkpoint
 	debt             debt
 
 	// Of this process alone.
@@ -61,7 +61,7 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (un
 
 // moved takes over the checkpoint of a walk under way. The watermark of the incremental walks
 // never goes back.
-func (s *state) moved(cp checkpoint) {
+func (s *state) moved(cp Checkpoint) {
 	s.change(func(p *position) {
 		if cp.Walk == sinks.WalkIncremental {
 			cp.Watermark = stream.Later(cp.Watermark, p.incr.Watermark)
@@ -79,7 +79,7 @@ func (s *state) change(f func(*position)) {
 }
 
 // of returns the checkpoint of a kind of walk.
-func (p *position) of(kind string) *checkpoint {
+func (p *position) of(kind string) *Checkpoint {
 	switch kind {
 	case sinks.WalkBackfill:
 		return &p.back
@@ -99,7 +99,7 @@ func (p *position) inherit() {
 
 // floor is the oldest updated_at that the next incremental walk can receive, with a
 // margin; what is older need not be remembered.
-func (p position) floor() time.Time { return Watermark{Cp: &p.incr.Checkpoint}.Next().Add(-margin) }
+func (p position) floor() time.Time { return p.incr.Next().Add(-margin) }
 
 // resyncing reports whether a full resync is under way or owed.
 func (p position) resyncing() bool { return p.full.underWay() || p.indebted() }

@@ -11,25 +11,25 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-func at(walk string, change func(*checkpoint)) checkpoint {
-	cp := checkpoint{Checkpoint: sinks.Checkpoint{Stream: "products", Walk: walk}}
+func at(walk string, change func(*Checkpoint)) Checkpoint {
+	cp := Checkpoint{Checkpoint: sinks.Checkpoint{Stream: "products", Walk: walk}}
 	change(&cp)
 	return cp
 }
 
 func TestIncrementalWalksGoOnFromAFinishedBackfill(t *testing.T) {
 	var s state
-	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(10) }))
-	s.moved(at(sinks.WalkBackfill, func(cp *checkpoint) { cp.Watermark = moment(60) }))
-	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(5) })) // it never goes back
+	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark = moment(10) }))
+	s.moved(at(sinks.WalkBackfill, func(cp *Checkpoint) { cp.Watermark = moment(60) }))
+	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark = moment(5) })) // it never goes back
 	if got := s.read().incr.Watermark; !got.Equal(moment(10)) {
 		t.Errorf("beside a backfill under way from %s", got)
 	}
-	s.moved(at(sinks.WalkBackfill, func(cp *checkpoint) { cp.Watermark, cp.Done = moment(60), true }))
+	s.moved(at(sinks.WalkBackfill, func(cp *Checkpoint) { cp.Watermark, cp.Done = moment(60), true }))
 	if got := s.read().incr.Watermark; !got.Equal(moment(60)) {
 		t.Errorf("after the backfill from %s", got)
 	}
-	s.moved(at(sinks.WalkIncremental, func(cp *checkpoint) { cp.Watermark = moment(20) }))
+	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark = moment(20) }))
 	if got := s.read().incr.Watermark; !got.Equal(moment(60)) {
 		t.Errorf("the watermark went back to %s", got)
 	}
@@ -38,14 +38,14 @@ func TestIncrementalWalksGoOnFromAFinishedBackfill(t *testing.T) {
 // A resync is owed until a long walk has begun above its version. Rows of a location that was
 // gained are awaited until that walk has come to its end.
 func TestAFullResyncIsOwedUntilALaterLongWalkHasBegun(t *testing.T) {
-	filled := at(sinks.WalkBackfill, func(cp *checkpoint) { cp.FirstVersion, cp.Done = 5, true })
-	full := func(version uint64, done, received bool) checkpoint {
-		return at(sinks.WalkFull, func(cp *checkpoint) {
+	filled := at(sinks.WalkBackfill, func(cp *Checkpoint) { cp.FirstVersion, cp.Done = 5, true })
+	full := func(version uint64, done, received bool) Checkpoint {
+		return at(sinks.WalkFull, func(cp *Checkpoint) {
 			cp.FirstVersion, cp.Done, cp.phase.Brought = version, done, received
 		})
 	}
 	for name, c := range map[string]struct {
-		full            checkpoint
+		full            Checkpoint
 		owed            uint64
 		gained          bool
 		indebted, waits bool
@@ -151,9 +151,8 @@ func TestAFastWalkMayHaveMorePagesUnderWay(t *testing.T) {
 // Rows that are also sent are told apart by our clock where that is finer. Where the next walk starts goes
 // by the second of the service's.
 func TestTheStartOfAWalkGoesByTheDateOfItsFirstAnswer(t *testing.T) {
-	w := walk{cp: at(sinks.WalkIncremental, func(cp *checkpoint) { cp.StartedAt = moment(3600) })}
-	w.mark.Cp = &w.cp.Checkpoint
-	p := Page{at: moment(61), took: 2 * time.Second}
+	w := walk{cp: at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.StartedAt = moment(3600) })}
+	p := page{at: moment(61), took: 2 * time.Second}
 	p.Date, p.HasMore = moment(60), true
 	w.advance(p, &write.Intake{})
 	if !w.cp.StartedAt.Equal(moment(58)) {

@@ -63,25 +63,20 @@ func suspicious(unseen, live uint64) bool {
 	return unseen > sweepFew && unseen*sweepShare > live
 }
 
-// newSweep prepares the sweep of the full resync under way.
-func newSweep(st *List) *sweep {
+// sweep removes what a complete full resync has not seen, unless that is so much
+// that a person has to look (DESIGN R6).
+func (st *List) sweep(ctx context.Context, confirmed consent) error {
+	cp := st.state.read().full
+	if !cp.phase.Walked || cp.FirstVersion == 0 {
+		return errors.New("sweep without a full resync") // it would take every row for gone
+	}
 	sw := &sweep{
 		list: st, usable: st.Source.Usable(st.Source.Identity()), query: st.Rows(),
 		figures: sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: sinks.WalkSweep, StartedAt: time.Now()},
 	}
-	sw.query.Below, sw.query.Limit = st.state.read().full.FirstVersion, sweepChunk
+	sw.query.Below, sw.query.Limit = cp.FirstVersion, sweepChunk
 	if st.Def.ByKey { // only what the key may not see any more is removed
 		sw.query.Except = sw.usable
-	}
-	return sw
-}
-
-// run removes what a complete full resync has not seen, unless that is so much
-// that a person has to look (DESIGN R6).
-func (sw *sweep) run(ctx context.Context, confirmed consent) error {
-	st := sw.list
-	if !st.state.read().full.phase.Walked || sw.query.Below == 0 {
-		return errors.New("sweep without a full resync") // it would take every row for gone
 	}
 	if err := sw.examine(ctx); err != nil {
 		return err
@@ -153,7 +148,15 @@ func (sw *sweep) examine(ctx context.Context) error {
 // ask asks for rows one by one.
 func (sw *sweep) ask(ctx context.Context, ids []string) (map[string]*answer, error) {
 	sw.figures.Requests += uint64(len(ids))
-	return sw.list.askForAll(ctx, sw.list.Source.Lanes.Backfill, ids)
+	answers := map[string]*answer{}
+	for _, id := range ids {
+		a, err := sw.list.askFor(ctx, sw.list.Source.Lanes.Backfill, id)
+		if err != nil {
+			return nil, err
+		}
+		answers[id] = a
+	}
+	return answers, nil
 }
 
 // reason is why a row that was not seen is removed.
@@ -246,13 +249,12 @@ func (sw *sweep) end(ctx context.Context, held *status.SweepHeld) error {
 	sw.figures.FinishedAt = time.Now()
 	cp := st.state.read().full
 	cp.Done, cp.UpdatedAt = true, st.Source.ServiceNow().UTC()
-	atLeast := cp.phase.AtLeast
-	cp.phase = phase{Held: held}
+	cp.phase = phase{Held: held, AtLeast: cp.phase.AtLeast}
 	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), &sw.figures); err != nil {
 		return err
 	}
 	st.state.moved(cp)
-	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", atLeast, "removed", sw.figures.Tombs, "held", held != nil)
+	st.LogDone("full resync done", cp.Checkpoint, "pages", cp.Pages, "at_least", cp.phase.AtLeast, "removed", sw.figures.Tombs, "held", held != nil)
 	st.NoteWholeWalk(st.state.read().began)
 	return nil
 }
@@ -282,32 +284,19 @@ type answer struct {
 func (st *List) askFor(ctx context.Context, lane *api.Client, id string) (*answer, error) {
 	// The version is taken before it is asked: see [write.VersionClock].
 	a := &answer{id: id, version: st.Source.Versions.Take(1)}
-	raw, date, err := st.Def.One(ctx, lane, id)
+	row, err := st.Def.One(ctx, lane, id)
 	st.Writer.Count(write.Counts{Requests: 1})
 	switch {
 	case api.IsNotFound(err):
 		a.reason = write.ReasonGone
 	case err != nil:
 		return nil, fmt.Errorf("ask for %s %q: %w", st.Def.Name, id, err)
-	case st.Source.LeavesOut(raw):
+	case st.Source.LeavesOut(row.Raw):
 		a.reason = write.ReasonNoAccess
 	default:
-		a.raw, a.at = raw, st.AnsweredAt(date)
+		a.raw, a.at = row.Raw, st.AnsweredAt(row.Date)
 	}
 	return a, nil
-}
-
-// askForAll asks for rows one by one.
-func (st *List) askForAll(ctx context.Context, lane *api.Client, ids []string) (map[string]*answer, error) {
-	answers := map[string]*answer{}
-	for _, id := range ids {
-		a, err := st.askFor(ctx, lane, id)
-		if err != nil {
-			return nil, err
-		}
-		answers[id] = a
-	}
-	return answers, nil
 }
 
 // into takes a row that is there into an intake of its list.

@@ -15,6 +15,16 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
+// page is one page of a list, and what its walk notes beside it.
+type page struct {
+	api.Page
+	at time.Time // when it was answered: see [stream.Stream.AnsweredAt]
+
+	versions uint64 // the first of the versions reserved for its rows
+	reserved int
+	took     time.Duration
+}
+
 // walk follows one cursor list from where its checkpoint stands to has_more:
 // false. Each page's rows and the checkpoint behind them travel in one commit, so
 // a crash loses nothing; the next page is asked for while this one is mapped.
@@ -23,8 +33,7 @@ type walk struct {
 	number uint64 // of the stream, for dedupe
 	mapper *mapping.Mapper
 
-	cp   checkpoint
-	mark Watermark // of cp
+	cp Checkpoint
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
 	counted time.Time
 	window  window
@@ -43,34 +52,45 @@ var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be 
 // errOvertaken stops a full resync that has begun before another became owed.
 var errOvertaken = errors.New("another full resync is owed since this one began")
 
-// follow walks to the end and waits until all of it is durable.
+// follow walks to the end and waits until all of it is durable. After a refused cursor it goes on from
+// the watermark (DESIGN R3).
 func (w *walk) follow(ctx context.Context) error {
-	farthest := w.cp.Since
+	cp, st := &w.cp, w.list
+	farthest := cp.Since
 	for refusals := 1; ; refusals++ {
 		err := w.pages(ctx)
 		if err == nil {
 			break
 		}
-		if !api.IsValidation(err) || w.cp.Cursor == "" {
+		if !api.IsValidation(err) || cp.Cursor == "" {
 			return err
 		}
 		if err := w.window.wait(ctx, 0); err != nil {
 			return err
 		}
-		begin := w.mark.Restart()
+		begin := cp.Restart()
 		if begin.After(farthest) {
 			farthest, refusals = begin, 1
 		}
 		if refusals > MaxRefusals {
 			return &StuckError{refusals, begin, err}
 		}
-		if w.cp.Walk == sinks.WalkBackfill && w.cp.Since.IsZero() && !begin.IsZero() {
+		if cp.Walk == sinks.WalkBackfill && cp.Since.IsZero() && !begin.IsZero() {
 			// Rows without updated_at come in no walk from an instant.
-			if err := w.list.Owe(ctx); err != nil {
+			if err := st.Owe(ctx); err != nil {
 				return err
 			}
 		}
-		w.restart(begin)
+		cp.Since, cp.Cursor, cp.last = begin, "", time.Time{}
+		if w.long() {
+			w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(st.Def.BackfillSince)
+			// At its start again it counts anew, and so does a walk whose rows came in no order: rows
+			// that repeat cannot be recognized.
+			if !cp.phase.AtLeast || cp.disordered() {
+				w.counted, cp.Pages, cp.Rows, cp.Tombstones = time.Time{}, 0, 0, 0
+			}
+		}
+		st.Source.Log.Warn("the service refused the cursor, the walk starts again", "stream", st.Def.Name, "walk", cp.Walk, "since", begin)
 	}
 	if err := w.window.wait(ctx, 0); err != nil {
 		return err
@@ -83,7 +103,7 @@ func (w *walk) follow(ctx context.Context) error {
 // is taken, as far as the window reaches.
 func (w *walk) pages(ctx context.Context) error {
 	since := w.cp.Since
-	ask := func(ctx context.Context, cursor string) (Page, error) { return w.ask(ctx, since, cursor) }
+	ask := func(ctx context.Context, cursor string) (page, error) { return w.ask(ctx, since, cursor) }
 	// One more page may be asked for while one of this walk has not been handed to the sink.
 	place := func(ctx context.Context) error { return w.window.wait(ctx, w.window.limit()-2) }
 	for p, err := range api.Follow(ctx, w.cp.Cursor, ask, place) {
@@ -116,22 +136,24 @@ func (e *StuckError) Error() string {
 func (e *StuckError) Unwrap() error { return e.err }
 
 // ask fetches one page. See [write.VersionClock] for when its versions are taken.
-func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p Page, err error) {
-	source, asked, versions, reserved := w.list.Source, time.Now(), uint64(0), 0
+func (w *walk) ask(ctx context.Context, since time.Time, cursor string) (p page, err error) {
+	versions, asked := w.list.Source.Versions, time.Now()
 	if w.long() || w.list.Def.Pushed != nil {
-		versions, reserved = source.Versions.Take(api.PageLimit), api.PageLimit
+		p.versions, p.reserved = versions.Take(api.PageLimit), api.PageLimit
 	}
-	p, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor)
-	if reserved == 0 {
-		versions, reserved = source.Versions.Take(len(p.Rows)), len(p.Rows)
+	if p.Page, err = w.list.Fetch(ctx, w.cp.Walk, since, cursor); err != nil {
+		return p, err
 	}
-	p.took, p.reserved, p.versions = time.Since(asked), reserved, versions
-	return p, err
+	if p.reserved == 0 {
+		p.versions, p.reserved = versions.Take(len(p.Rows)), len(p.Rows)
+	}
+	p.at, p.took = w.list.AnsweredAt(p.Date), time.Since(asked)
+	return p, nil
 }
 
 // take maps a page, hands it to the sink together with the checkpoint behind it,
 // and remembers what was written.
-func (w *walk) take(ctx context.Context, p Page) error {
+func (w *walk) take(ctx context.Context, p page) error {
 	st := w.list
 	w.window.pace = p.took
 	if w.long() {
@@ -168,8 +190,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 	in.Commit.Checkpoint = &cp
 	if !p.HasMore {
 		w.run.FinishedAt = time.Now()
-		run := w.run
-		in.Commit.Run = &run
+		in.Commit.Run = &w.run
 	}
 	in.Detach(p.Bytes)
 	receipt, err := st.Writer.Write(ctx, in)
@@ -185,7 +206,7 @@ func (w *walk) take(ctx context.Context, p Page) error {
 
 // read maps the rows of a page but those that are left out, and moves the watermark along all
 // of them: else walks would begin ever farther back while only other locations change.
-func (w *walk) read(p Page, left []bool) *write.Intake {
+func (w *walk) read(p page, left []bool) *write.Intake {
 	st := w.list
 	in := st.Writer.Begin(w.number, len(p.Rows))
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
@@ -193,7 +214,7 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 	in.Floor = st.state.read().floor()
 	for i, raw := range p.Rows {
 		if left != nil && left[i] {
-			w.mark.observe(write.UpdatedAt(raw), p.at)
+			w.cp.observe(write.UpdatedAt(raw), p.at)
 			continue
 		}
 		version := p.versions + uint64(i)
@@ -208,7 +229,7 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 		case !t.Bad || !t.Fresh:
 			w.cp.Rows++
 		}
-		if w.mark.observe(t.UpdatedAt, p.at) && t.Fresh {
+		if w.cp.observe(t.UpdatedAt, p.at) && t.Fresh {
 			st.Source.Log.Warn("a row is dated in the future: it is stored, and does not move the watermark",
 				"stream", st.Def.Name, "id", t.ID, "updated_at", t.UpdatedAt, "service_clock", p.at)
 		}
@@ -217,10 +238,10 @@ func (w *walk) read(p Page, left []bool) *write.Intake {
 }
 
 // advance moves the checkpoint behind the page.
-func (w *walk) advance(p Page, in *write.Intake) {
+func (w *walk) advance(p page, in *write.Intake) {
 	cp := &w.cp
 	if !w.long() && cp.Pages == 0 {
-		w.mark.answered(stream.Earlier(p.at, p.Date), p.took)
+		cp.answered(stream.Earlier(p.at, p.Date), p.took)
 	}
 	cp.Pages++
 	in.Counts.AddTo(&w.run)
@@ -229,28 +250,12 @@ func (w *walk) advance(p Page, in *write.Intake) {
 	if p.HasMore {
 		return
 	}
-	w.mark.done()
+	cp.done()
 	cp.phase.Walked, cp.Done = cp.Walk == sinks.WalkFull, cp.Walk == sinks.WalkBackfill
 }
 
 // long reports whether the walk brings the whole list.
 func (w *walk) long() bool { return w.cp.Walk != sinks.WalkIncremental }
-
-// restart prepares the walk to go on from begin after a refused cursor (DESIGN R3). A long walk that
-// is at its start again counts anew, and so does one whose rows came in no order: rows that repeat
-// cannot be recognized.
-func (w *walk) restart(begin time.Time) {
-	cp := &w.cp
-	cp.Since, cp.Cursor, w.mark.last = begin, "", time.Time{}
-	if w.long() {
-		w.counted, cp.phase.AtLeast = cp.Watermark, !begin.Equal(w.list.Def.BackfillSince)
-		if !cp.phase.AtLeast || w.mark.disordered() {
-			w.counted, cp.Pages, cp.Rows, cp.Tombstones = time.Time{}, 0, 0, 0
-		}
-	}
-	w.list.Source.Log.Warn("the service refused the cursor, the walk starts again",
-		"stream", w.list.Def.Name, "walk", cp.Walk, "since", cp.Since)
-}
 
 // publish shows the walk's progress to the stream and to the next walk. It is done
 // when all of it is durable: others then ask the sink about what it brought.

@@ -13,30 +13,29 @@ import (
 // initWatermark gives the incremental walks their start, and waits until it is stored: a backfill
 // that ended before would leave the changes after it to nobody. It is the service's clock now, or ours
 // where that is behind it: a start that lies ahead would blind the stream until then. Without a Date
-// header the service's clock is not known, and a day makes up for any clock of ours.
+// header the service's clock is not known, and a day makes up for any clock of ours. The caller holds
+// st.starting.
 func (st *List) initWatermark(ctx context.Context) error {
-	return st.starting.Run(ctx, func(ctx context.Context) error {
-		cp := st.state.read().incr
-		if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
-			return nil
-		}
-		ours := st.Source.WallClock().UTC()
-		if cp.Since = stream.Earlier(st.Source.ServiceNow().UTC(), ours).Add(-Lookback); !st.Source.ClockKnown() {
-			cp.Since = ours.Add(-blind)
-		}
-		cp.Business, cp.StartedAt, cp.UpdatedAt = st.Source.Business(), cp.Since.Add(Lookback), time.Now()
-		if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), nil); err != nil {
-			return err
-		}
-		st.state.moved(cp)
+	cp := st.state.read().incr
+	if !cp.Since.IsZero() || !cp.Watermark.IsZero() {
 		return nil
-	})
+	}
+	ours := st.Source.WallClock().UTC()
+	if cp.Since = stream.Earlier(st.Source.ServiceNow().UTC(), ours).Add(-Lookback); !st.Source.ClockKnown() {
+		cp.Since = ours.Add(-blind)
+	}
+	cp.Business, cp.StartedAt, cp.UpdatedAt = st.Source.Business(), cp.Since.Add(Lookback), time.Now()
+	if err := st.Source.Save(ctx, st.Def.Name, cp.encoded(), nil); err != nil {
+		return err
+	}
+	st.state.moved(cp)
+	return nil
 }
 
 // CatchUp runs one incremental walk.
 func (st *List) CatchUp(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
-		if err := st.initWatermark(ctx); err != nil {
+		if err := st.starting.Run(ctx, st.initWatermark); err != nil {
 			return err
 		}
 		cp := st.state.read().incr
@@ -51,9 +50,9 @@ func (st *List) CatchUp(ctx context.Context) error {
 const blind = 24 * time.Hour
 
 // begin has an incremental walk begin where the one before it ended.
-func (st *List) begin(cp *checkpoint) {
+func (st *List) begin(cp *Checkpoint) {
 	now := st.Source.ServiceNow().UTC()
-	cp.Since = Watermark{Cp: &cp.Checkpoint}.Next()
+	cp.Since = cp.Next()
 	if cp.Since.After(now.Add(MaxFutureStamp)) { // stamps and clock were of another time, and nothing would come until it is reached
 		if !st.ahead.Swap(true) {
 			st.Source.Log.Warn("what was stored is ahead of the service's clock: changes of the last day are asked for again; larder sync --full brings what is older",
@@ -82,7 +81,7 @@ func (st *List) backfill(ctx context.Context) error {
 	}
 	defer release()
 	return st.Attempt(ctx, sinks.WalkBackfill, func(ctx context.Context) error {
-		if err := st.initWatermark(ctx); err != nil {
+		if err := st.starting.Run(ctx, st.initWatermark); err != nil {
 			return err
 		}
 		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
@@ -115,15 +114,14 @@ func (st *List) beginBackfill(ctx context.Context) error {
 }
 
 // follow runs a walk from where its checkpoint stands to its end.
-func (st *List) follow(ctx context.Context, cp checkpoint) error {
-	cp.Business = st.Source.Business()
+func (st *List) follow(ctx context.Context, cp Checkpoint) error {
+	cp.Business, cp.last = st.Source.Business(), time.Time{}
 	w := &walk{
 		list: st, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper(), cp: cp,
 		window: window{flush: st.Source.FlushInterval},
 		run:    sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
 		dirty:  cp.Cursor != "",
 	}
-	w.mark.Cp = &w.cp.Checkpoint
 	if cp.phase.AtLeast {
 		w.counted = cp.Watermark
 	}
@@ -137,16 +135,15 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 }
 
 // Fetch asks for one page of the list, with all of its rows, which is the caller's to release.
-func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (Page, error) {
+func (st *List) Fetch(ctx context.Context, kind string, since time.Time, cursor string) (api.Page, error) {
 	s := st.Source
 	lane := s.Lanes.Fresh
 	if kind != sinks.WalkIncremental {
 		lane = s.Lanes.Backfill
 	}
 	p, err := st.Def.List(ctx, lane, api.ListQuery{UpdatedSince: since, IncludeDeleted: true, Cursor: cursor, Limit: api.PageLimit})
-	if err != nil {
-		return Page{}, err
+	if err == nil {
+		s.Metrics.Paged(s.Name, st.Def.Name, kind)
 	}
-	s.Metrics.Paged(s.Name, st.Def.Name, kind)
-	return Page{Page: p, at: st.AnsweredAt(p.Date)}, nil
+	return p, err
 }

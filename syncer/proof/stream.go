@@ -125,11 +125,11 @@ func (st *Totals) tasks() []stream.Task {
 		return st.fill(ctx)
 	}, func() bool { return !st.filled() || st.againDue() })
 	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
-	recent := stream.Task{Slot: st.recent, Jobs: []schedule.Job{st.Def.Job}, Run: st.proveRecent}
+	recent := st.recent.Task(nil, st.Def.Job)
+	recent.Run = st.proveRecent
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
-	deep.Early = []schedule.Job{st.Def.Job, schedule.Incremental}
-	deep.Owed = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
-		return (j == st.Def.Job || st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
+	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
+		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
 	}
 	asked := stream.Task{Slot: st.Guard} // questions, whoever asks them
 	return []stream.Task{long, recent, deep, asked}

@@ -68,7 +68,8 @@ type Definition struct {
 	// OneByOne: a row has a route of its own, behind Path.
 	OneByOne bool
 
-	// ByLocation: asked with location_id where the configuration names locations.
+	// ByLocation: its rows are of locations. It is off where the key has none of those that the
+	// configuration names; totals and menus are asked for by location.
 	ByLocation bool
 	// PerLocation: the deep totals ask for each location too.
 	PerLocation bool
@@ -86,9 +87,8 @@ type Definition struct {
 
 	// List asks for a page of a cursor list; that of Path where the entry names no other.
 	List func(ctx context.Context, c *api.Client, q api.ListQuery) (api.Page, error)
-	// One asks for a row of a list by its id, with what arrived even when it is not
-	// understood; nil where the API has no route for it.
-	One func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error)
+	// One asks for a row of a list by its id; nil where the API has no route for it.
+	One func(ctx context.Context, c *api.Client, id string) (api.Row, error)
 	// Totals asks for the rows of days.
 	Totals func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error)
 }
@@ -118,40 +118,46 @@ func (d *Definition) Walks() []string { return kinds[d.Kind].walks }
 // them. It panics on an entry that is wrong, which every test finds: a type of api.md's rows that
 // has no columns, a kind without a job.
 var All = sync.OnceValue(func() []*Definition {
-	var l list
-	add[types.Me](&l, &Definition{Name: Key, Kind: KeyKind, Path: pathKey})
-	add[types.Location](&l, &Definition{
-		Name: Locations, Kind: SnapshotKind, Path: "/locations", Scopes: []string{types.ScopeLocations, types.ScopeOrders},
-	})
-	add[types.Allergen](&l, &Definition{Name: "allergens", Kind: SnapshotKind, Path: "/allergens", Scopes: []string{types.ScopeMenu}})
-	add[types.Category](&l, &Definition{Name: "categories", Kind: ListKind, Path: "/categories", Scopes: []string{types.ScopeMenu}})
-	add[types.Product](&l, &Definition{
-		Name: "products", Kind: ListKind, Path: "/products", OneByOne: true, Scopes: []string{types.ScopeMenu}, ByLocation: true,
-	})
-	add[types.Ingredient](&l, &Definition{
-		Name: "ingredients", Kind: ListKind, Path: "/ingredients", OneByOne: true, Scopes: []string{types.ScopeStock}, ByLocation: true,
-	})
-	add[types.SalesOrder](&l, &Definition{
-		Name: Orders, Kind: ListKind, Path: "/sales/orders", OneByOne: true, Scopes: []string{types.ScopeSales}, ByLocation: true,
-		List: api.SalesOrders.Page, BackfillSince: MirrorStart,
-	})
-	add[types.SalesDay](&l, &Definition{
-		Name: Daily, Kind: TotalsKind, Path: "/sales/daily", Scopes: []string{types.ScopeSales},
-		Totals: salesDaily, ByLocation: true, PerLocation: true,
-	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
-	add[types.ProductSales](&l, &Definition{
-		Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
-		Totals: salesProducts, ByLocation: true, LinesMayVanish: true,
-	}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true})
-	add[types.OrderableMenu](&l, &Definition{
-		Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
-	}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true})
-	add[types.OnlineOrder](&l, &Definition{
-		Name: Online, Kind: ListKind, Path: "/orders", OneByOne: true, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders},
-		List: api.OnlineOrders.Page, One: onlineOrder, ByKey: true, BackfillSince: MirrorStart,
-		Polled: []string{"polling"}, Pushed: []string{"webhook"},
-	}, sinks.Column{Name: "via", Kind: sinks.Text})
-	return l
+	return []*Definition{
+		entry[types.Me](Definition{Name: Key, Kind: KeyKind, Path: pathKey}),
+		entry[types.Location](Definition{
+			Name: Locations, Kind: SnapshotKind, Path: "/locations", Scopes: []string{types.ScopeLocations, types.ScopeOrders},
+		}),
+		entry[types.Allergen](Definition{Name: "allergens", Kind: SnapshotKind, Path: "/allergens", Scopes: []string{types.ScopeMenu}}),
+		entry[types.Category](Definition{Name: "categories", Kind: ListKind, Path: "/categories", Scopes: []string{types.ScopeMenu}}),
+		entry[types.Product](Definition{
+			Name: "products", Kind: ListKind, Path: "/products", OneByOne: true, Scopes: []string{types.ScopeMenu}, ByLocation: true,
+		}),
+		entry[types.Ingredient](Definition{
+			Name: "ingredients", Kind: ListKind, Path: "/ingredients", OneByOne: true, Scopes: []string{types.ScopeStock}, ByLocation: true,
+		}),
+		entry[types.SalesOrder](Definition{
+			Name: Orders, Kind: ListKind, Path: "/sales/orders", OneByOne: true, Scopes: []string{types.ScopeSales}, ByLocation: true,
+			BackfillSince: MirrorStart,
+		}),
+		entry[types.SalesDay](Definition{
+			Name: Daily, Kind: TotalsKind, Path: "/sales/daily", Scopes: []string{types.ScopeSales},
+			Totals: func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
+				return c.SalesDaily(ctx, q)
+			},
+			ByLocation: true, PerLocation: true,
+		}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true}),
+		entry[types.ProductSales](Definition{
+			Name: "sales_products", Kind: TotalsKind, Path: "/sales/products", Scopes: []string{types.ScopeSales},
+			Totals: func(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
+				return c.SalesProducts(ctx, q)
+			},
+			ByLocation: true, LinesMayVanish: true,
+		}, sinks.Column{Name: "location_id", Kind: sinks.Text, Nullable: true}),
+		entry[types.OrderableMenu](Definition{
+			Name: "menus", Kind: MenuKind, Path: "/locations/{id}/menu", Scopes: []string{types.ScopeOrders}, ByLocation: true,
+		}, sinks.Column{Name: "etag", Kind: sinks.Text, Nullable: true}),
+		entry[types.OnlineOrder](Definition{
+			Name: Online, Kind: ListKind, Path: "/orders", OneByOne: true, Job: schedule.OnlineOrders, Scopes: []string{types.ScopeOrders},
+			List: api.OnlineOrders.Page, ByKey: true, BackfillSince: MirrorStart, Polled: []string{"polling"}, Pushed: []string{"webhook"},
+			One: func(ctx context.Context, c *api.Client, id string) (api.Row, error) { return c.OnlineOrder(ctx, id) },
+		}, sinks.Column{Name: "via", Kind: sinks.Text}),
+	}
 })
 
 // Names are the names of all streams, in the order of status.
@@ -174,10 +180,8 @@ var kinds = [...]struct {
 	TotalsKind:   {schedule.Reconcile, []string{sinks.WalkTotals}},
 }
 
-type list []*Definition
-
-// add adds a definition whose rows are of type T, with what its kind and its path say.
-func add[T any](l *list, d *Definition, columns ...sinks.Column) {
+// entry completes a definition whose rows are of type T by what its kind and its path say.
+func entry[T any](d Definition, columns ...sinks.Column) *Definition {
 	plan, err := mapping.Compile[T](d.Name, columns...)
 	if err != nil {
 		panic(err)
@@ -190,23 +194,9 @@ func add[T any](l *list, d *Definition, columns ...sinks.Column) {
 		d.Routes = append(d.Routes, "GET "+d.Path+"/{id}")
 	}
 	if d.OneByOne && d.One == nil {
-		d.One = func(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-			row, err := api.RowAt(ctx, c, d.Path, id)
-			return row.Raw, row.Date, err
+		d.One = func(ctx context.Context, c *api.Client, id string) (api.Row, error) {
+			return api.RowAt(ctx, c, d.Path, id)
 		}
 	}
-	*l = append(*l, d)
-}
-
-func salesDaily(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
-	return c.SalesDaily(ctx, q)
-}
-
-func salesProducts(ctx context.Context, c *api.Client, q api.SalesQuery) (api.SalesReport, error) {
-	return c.SalesProducts(ctx, q)
-}
-
-func onlineOrder(ctx context.Context, c *api.Client, id string) (api.Raw, time.Time, error) {
-	d, err := c.OnlineOrder(ctx, id)
-	return d.Raw, d.Date, err
+	return &d
 }

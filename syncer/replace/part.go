@@ -47,9 +47,6 @@ func (p parts) position() string {
 
 func readPosition(cp sinks.Checkpoint) (parts, error) {
 	stored := parts{}
-	if cp.Position == "" {
-		return stored, nil
-	}
 	from := json.NewDecoder(strings.NewReader(cp.Position))
 	from.DisallowUnknownFields() // as another version has stored them
 	if err := from.Decode(&stored); err != nil {

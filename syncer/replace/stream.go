@@ -19,8 +19,7 @@ import (
 type Stream struct {
 	*stream.Stream
 	// Ask asks for the rows of a whole list; nil of menus.
-	Ask      func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
-	byItself bool // the rows come with each answer of /me, and no walk is made
+	Ask func(ctx context.Context, lane *api.Client) (rows [][]byte, at time.Time, err error)
 	// elsewhere reports whether another source of the restaurant has a row, or is bringing it.
 	elsewhere func(id string) bool
 
@@ -38,7 +37,7 @@ func New(o *stream.Source, def *registry.Definition, elsewhere func(id string) b
 	st := &Stream{Stream: stream.NewStream(o, def), elsewhere: elsewhere, stored: parts{}}
 	st.Kind = st
 	task := st.Guard.Task(st.Walk, def.Job)
-	if st.byItself = def.Kind == registry.KeyKind; st.byItself {
+	if def.Kind == registry.KeyKind { // it comes with each answer of /me, and no walk is made
 		task.Run = nil
 	}
 	st.Tasks = []stream.Task{task}
@@ -100,7 +99,7 @@ func (st *Stream) Has(id string) bool {
 
 // Pass are the walks of a pass.
 func (st *Stream) Pass(bool, bool) []stream.Step {
-	if st.byItself {
+	if st.Def.Kind == registry.KeyKind {
 		return nil
 	}
 	return []stream.Step{{Guard: st.Guard, Moved: func() uint64 { return 0 }, Run: st.Walk}}

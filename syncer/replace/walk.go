@@ -95,47 +95,44 @@ func (st *Stream) walk(ctx context.Context, wanted []string, bring func(*walk, c
 }
 
 // check compares what is stored of menus with the rows in the warehouse. A menu whose row is
-// missing, or is not the one that was stored, is asked for without an ETag. In a full resync,
-// rows of the source that no part has join them, so that they are removed unless they come.
+// missing, or is not the one that was stored, is asked for without an ETag. In a full resync, which
+// sends none, rows of the source that no part has join them instead, so that they are removed unless
+// they come.
 func (w *walk) check(ctx context.Context) error {
 	st := w.stream
 	q := sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business()}
-	if st.Ask == nil {
-		rows, err := st.Source.Sink.Live(ctx, q)
-		if err != nil {
-			return fmt.Errorf("read the live rows: %w", err)
-		}
-		live := map[string]uint64{}
-		for _, r := range rows {
-			live[r.ID] = r.Version
-		}
+	if w.rewrite {
+		q.Source = st.Source.Name
+	} else if st.Ask != nil {
+		return nil
+	}
+	rows, err := st.Source.Sink.Live(ctx, q)
+	if err != nil {
+		return fmt.Errorf("read the live rows: %w", err)
+	}
+	live := map[string]uint64{}
+	for _, r := range rows {
+		live[r.ID] = r.Version
+	}
+	switch {
+	case !w.rewrite:
 		for l, is := range w.now {
 			if row, there := live[l]; !there || row != is.Row {
 				w.now[l] = part{}
 			}
 		}
-	}
-	if !w.rewrite {
-		return nil
-	}
-	q.Source = st.Source.Name
-	rows, err := st.Source.Sink.Live(ctx, q)
-	if err != nil {
-		return fmt.Errorf("read the live rows of the source: %w", err)
-	}
-	list := w.now[whole]
-	list.IDs = slices.Clone(list.IDs)
-	for _, r := range rows {
-		if list.IDs = append(list.IDs, r.ID); st.Ask != nil {
-			continue
+	case st.Ask == nil:
+		for l := range live {
+			if _, known := w.now[l]; !known {
+				w.now[l] = part{}
+			}
 		}
-		if _, known := w.now[r.ID]; !known {
-			w.now[r.ID] = part{}
+	default:
+		list := w.now[whole]
+		for _, id := range list.IDs {
+			live[id] = 0
 		}
-	}
-	if st.Ask != nil {
-		slices.Sort(list.IDs)
-		list.IDs = slices.Compact(list.IDs)
+		list.IDs = slices.Sorted(maps.Keys(live))
 		w.now[whole] = list
 	}
 	return nil

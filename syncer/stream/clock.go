@@ -14,23 +14,15 @@ type Clock struct {
 	known bool
 }
 
-// NoteServiceTime notes the service's clock, as a Date header gave it.
-func (c *Clock) NoteServiceTime(date time.Time) {
+// AnswerTime notes the service's clock, as the Date header of an answer gave it. It returns the
+// time of the answer by that clock, or what is known of it when the answer does not say.
+func (c *Clock) AnswerTime(date time.Time) time.Time {
 	if date.IsZero() {
-		return
+		return c.ServiceNow().UTC()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.skew, c.known = date.Sub(c.WallClock()), true
-}
-
-// AnswerTime is the time of an answer by the service's clock, or what is known of it when
-// the answer does not say.
-func (c *Clock) AnswerTime(date time.Time) time.Time {
-	c.NoteServiceTime(date)
-	if date.IsZero() {
-		return c.ServiceNow().UTC()
-	}
 	return date.UTC()
 }
 
@@ -59,4 +51,20 @@ func (c *Clock) ClockKnown() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known
+}
+
+// Later is the later of two instants.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Earlier ignores a zero b.
+func Earlier(a, b time.Time) time.Time {
+	if !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -56,7 +56,13 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 	known := st.failing[kind] == t.State
 	st.failing[kind] = t.State
 	st.mu.Unlock()
-	defer st.logFailure(ctx, kind, t, err) // when it is known whether the whole source is in trouble
+	defer func() { // when it is known whether the whole source is in trouble, whose line explains the others
+		level := st.Source.LevelOf(err)
+		if !st.Source.down.begin(st.Def.Name, t.State, level == slog.LevelWarn) {
+			level = slog.LevelDebug
+		}
+		st.Source.Log.Log(ctx, level, "a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
+	}()
 	if !known {
 		c := st.Source.Commit(st.Def.Name)
 		c.Run = &sinks.Run{Source: st.Source.Name, Stream: st.Def.Name, Walk: kind, StartedAt: started, FinishedAt: time.Now(), Error: err.Error()}
@@ -75,16 +81,6 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 	default:
 		st.found(ctx, t.State, t.Detail)
 	}
-}
-
-// logFailure logs that a stream's walks fail, loudly unless that is known, or explained by what
-// was logged of the source, of its other streams, or of the warehouse.
-func (st *Stream) logFailure(ctx context.Context, kind string, t Trouble, err error) {
-	level := st.Source.LevelOf(err)
-	if !st.Source.down.begin(st.Def.Name, t.State, level == slog.LevelWarn) {
-		level = slog.LevelDebug
-	}
-	st.Source.Log.Log(ctx, level, "a walk failed, it is tried again", "stream", st.Def.Name, "walk", kind, "err", err)
 }
 
 // LogDone logs the end of a long walk, with what it received since it began, also in processes

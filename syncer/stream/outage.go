@@ -21,31 +21,20 @@ type Outage struct {
 	State string    // the one that was logged; empty while none was
 }
 
-// Logged reports whether its beginning was logged.
-func (o Outage) Logged() bool { return o.State != "" }
-
 // Lasted is how long it has lasted, for the log.
 func (o Outage) Lasted() time.Duration { return time.Since(o.Since).Round(time.Millisecond) }
 
-// News notes that the failure goes on in a state. It is true when that is to be logged.
-func (o *Outage) News(state string) bool {
-	o.Begin()
-	if o.State == state {
+// News notes that the failure goes on in a state. It is true when that is to be logged, if it may be.
+func (o *Outage) News(state string, may bool) bool {
+	if o.Since.IsZero() {
+		o.Since = time.Now()
+	}
+	if !may || o.State == state {
 		return false
 	}
 	o.State = state
 	return true
 }
-
-// Begin notes that something fails.
-func (o *Outage) Begin() {
-	if o.Since.IsZero() {
-		o.Since = time.Now()
-	}
-}
-
-// ofWarehouse reports an error of the warehouse, which the sink logs.
-func ofWarehouse(err error) bool { return errors.Is(err, sinks.ErrUnreachable) }
 
 // outages are the outages of the streams of a source.
 type outages struct {
@@ -58,16 +47,10 @@ func (all *outages) begin(stream, state string, may bool) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	o := all.byStream[stream]
-	o.Begin()
-	tell := may && o.State != state
-	if state == status.StateUnreachable { // one service: one line
-		for name, other := range all.byStream {
-			tell = tell && (name == stream || other.State != state)
-		}
+	for _, other := range all.byStream {
+		may = may && (state != status.StateUnreachable || other.State != state) // one service: one line
 	}
-	if tell {
-		o.State = state
-	}
+	tell := o.News(state, may)
 	if all.byStream == nil {
 		all.byStream = map[string]Outage{}
 	}
@@ -84,10 +67,10 @@ func (all *outages) end(stream string) Outage {
 	return o
 }
 
-// LevelOf is how loud a failure is: what was logged of the source or the warehouse explains
-// it.
+// LevelOf is how loud a failure is: what was logged of the source, or by the sink of the
+// warehouse, explains it.
 func (o *Source) LevelOf(err error) slog.Level {
-	if ofWarehouse(err) || !o.IsReady() {
+	if errors.Is(err, sinks.ErrUnreachable) || !o.IsReady() {
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn

@@ -34,19 +34,27 @@ type Stream struct {
 	lastErrorAt time.Time
 	failing     map[string]string // kinds of walk whose last run failed, with the state that was stored of it
 	notBefore   time.Time
-	locations   []string // asked for; one empty id is all of them together
 	// broughtSince is when the last walk began that wrote every row anew and came to its
 	// end, by our clock; zero for none since the start.
 	broughtSince time.Time
 }
 
-// Kind is what a stream's state depends on beside how its walks end.
+// Kind is how a stream is followed: a list, totals, or what is replaced as a whole.
 type Kind interface {
+	// Restore takes over what the sink has stored about the stream.
+	Restore(sinks.State)
+	// Pass are the walks of a pass.
+	Pass(full, confirmed bool) []Step
+	// Describe adds to a status what is known of its kind.
+	Describe(*status.StreamStatus)
 	// Complete is true when the backfill has reached its end, for the locations there are.
 	Complete() bool
 	// Well is the state of a stream whose walks go well, and what a person has to do about
 	// it.
 	Well() (state, detail string)
+	// WantedLocations are those that it is asked for with a key; one empty id is all of
+	// them together.
+	WantedLocations(Identity) []string
 }
 
 // NewStream makes what is common to all kinds. Whoever makes a kind of it sets Kind.
@@ -63,9 +71,6 @@ func NewStream(o *Source, def *registry.Definition) *Stream {
 	})
 	return st
 }
-
-// Common is the stream itself, as those have it that serve all kinds alike.
-func (st *Stream) Common() *Stream { return st }
 
 // RestoreStream takes over what the sink has stored about any stream.
 func (st *Stream) RestoreStream(state sinks.State) {
@@ -97,7 +102,7 @@ func (st *Stream) succeeded(ctx context.Context, kind string) {
 	if !well {
 		return
 	}
-	if o := st.Source.down.end(st.Def.Name); o.Logged() {
+	if o := st.Source.down.end(st.Def.Name); o.State != "" {
 		st.Source.Log.Info("the walks of a stream go well again", "stream", st.Def.Name, "lasted", o.Lasted())
 	}
 	state, detail := st.Kind.Well()
@@ -116,7 +121,10 @@ func (st *Stream) found(ctx context.Context, state, detail string) {
 // is not stored again, so that a restart inserts nothing.
 func (st *Stream) Set(ctx context.Context, state, detail string) {
 	st.mu.Lock()
-	announce := state != status.StateFailing && st.state != status.StateFailing // else a failure or recovery says it
+	level := slog.LevelInfo
+	if state == status.StateFailing || st.state == status.StateFailing { // what fails or recovers is logged by itself
+		level = slog.LevelDebug
+	}
 	st.state, st.detail = state, detail
 	// The words of an error differ from walk to walk, the state does not.
 	changed := st.stored.State != state || st.stored.Detail != detail && state != status.StateFailing
@@ -127,10 +135,6 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 	st.mu.Unlock()
 	if !changed {
 		return
-	}
-	level := slog.LevelInfo
-	if !announce {
-		level = slog.LevelDebug
 	}
 	st.Source.Log.Log(ctx, level, "stream changed state", "stream", st.Def.Name, "state", state, "detail", detail)
 	c := st.Source.Commit(st.Def.Name)
@@ -161,24 +165,14 @@ func (st *Stream) Off() bool {
 	return st.state == status.StateOff
 }
 
-// Asked are the locations asked for; one empty id is all of them together.
-func (st *Stream) Asked() []string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	return slices.Clone(st.locations)
-}
+// Asked are the locations asked for now, the caller's to change; one empty id is all of them
+// together.
+func (st *Stream) Asked() []string { return st.Kind.WantedLocations(st.Source.Identity()) }
 
 // NotAskedFor reports whether the location is all of them together (""), and the stream is asked for
 // by location.
 func (st *Stream) NotAskedFor(location string) bool {
 	return location == "" && !slices.Contains(st.Asked(), "")
-}
-
-// AskFor has the stream asked for these locations.
-func (st *Stream) AskFor(locations []string) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.locations = locations
 }
 
 // Configured is true when the configuration wants the stream.

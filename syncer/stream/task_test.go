@@ -47,10 +47,10 @@ func TestTheFirstTurnOfTasks(t *testing.T) {
 func TestATaskBeginsAtItsTurns(t *testing.T) {
 	is := false
 	task := NewSlot().LongTask(nil, func() bool { return is })
-	if !task.BeginsAt(schedule.FullResync) || task.BeginsAt(schedule.Incremental) || task.BeginsAt(schedule.Reconcile) {
+	if !task.Begins(schedule.FullResync) || task.Begins(schedule.Incremental) || task.Begins(schedule.Reconcile) {
 		t.Error("a full resync that is not owed begins at other turns than its own")
 	}
-	if is = true; !task.BeginsAt(schedule.Incremental) || task.BeginsAt(schedule.Reconcile) {
+	if is = true; !task.Begins(schedule.Incremental) || task.Begins(schedule.Reconcile) {
 		t.Error("a full resync that is owed does not begin at the next incremental turn alone")
 	}
 }

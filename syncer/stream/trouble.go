@@ -6,6 +6,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -26,7 +27,7 @@ func (t Trouble) MayPass() bool {
 
 // Failing is a trouble that is not the service's.
 func Failing(err error) Trouble {
-	return Trouble{State: status.StateFailing, Detail: err.Error(), Explained: ofWarehouse(err)}
+	return Trouble{State: status.StateFailing, Detail: err.Error(), Explained: errors.Is(err, sinks.ErrUnreachable)}
 }
 
 // Diagnose reads off an error what the source or stream is in, in words that say

@@ -40,7 +40,7 @@ func (k *listKind) walk(ctx context.Context, since time.Time, take func(map[stri
 
 func (k *listKind) walkOnce(ctx context.Context, since time.Time, take func(map[string]answer) error) (pages int, err error) {
 	// A page is asked for while the one before it is compared.
-	ask := func(ctx context.Context, cursor string) (list.Page, error) {
+	ask := func(ctx context.Context, cursor string) (api.Page, error) {
 		p, err := k.list.Fetch(ctx, status.WalkVerify, since, cursor)
 		p.Release() // the rows of a part are bounded by the part
 		return p, err
@@ -90,7 +90,7 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 	var tombstones []*suspect
 	var since time.Time
 	for _, s := range all {
-		raw, _, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
+		row, err := k.stream.Def.One(ctx, k.stream.Source.Lanes.Backfill, s.id)
 		switch {
 		case api.IsNotFound(err) && s.tombstone == nil:
 		case api.IsNotFound(err):
@@ -100,9 +100,9 @@ func (k *listKind) ask(ctx context.Context, all []*suspect) (map[string]answer, 
 			tombstones = append(tombstones, s)
 		case err != nil:
 			return nil, fmt.Errorf("ask for %s %q: %w", k.stream.Def.Name, s.id, err)
-		case k.stream.Source.LeavesOut(raw): // it is not shown by the list, too
+		case k.stream.Source.LeavesOut(row.Raw): // it is not shown by the list, too
 		default:
-			answers[s.id] = k.read(raw) // a row that does not fit its type is compared as it is
+			answers[s.id] = k.read(row.Raw) // a row that does not fit its type is compared as it is
 		}
 	}
 	if len(tombstones) == 0 {

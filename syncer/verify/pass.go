@@ -69,7 +69,7 @@ func (p *Pass) Ended(i int, state string, err error) {
 type Source interface {
 	// Open asks for the key, reads what is stored, and returns the source's state and the streams
 	// to compare.
-	Open(ctx context.Context) (state string, streams []Stream, err error)
+	Open(ctx context.Context) (state string, streams []*stream.Stream, err error)
 	// AskKey asks for the key once more, which may have been rotated; an error: it is refused.
 	AskKey(ctx context.Context) error
 	// Served reports whether a daemon serves the source.
@@ -81,9 +81,6 @@ type Source interface {
 	// cursor, as it is stored.
 	Elsewhere(ctx context.Context, stream string) (map[string]bool, error)
 }
-
-// Stream is a stream of any kind.
-type Stream interface{ Common() *stream.Stream }
 
 // Source compares the streams of a source, and what differs again after the daemon's turns.
 // While it waits for them, another source is compared. The error is that of the source; those

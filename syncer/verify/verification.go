@@ -88,25 +88,25 @@ func (v *verification) read(raw []byte) answer {
 	return a
 }
 
-func newVerification(p *Pass, s Source, f Stream) *verification {
+func newVerification(p *Pass, s Source, st *stream.Stream) *verification {
 	v := &verification{
-		pass: p, source: s, stream: f.Common(), started: time.Now(), filled: true, heals: hintResync,
+		pass: p, source: s, stream: st, started: time.Now(), filled: true, heals: hintResync,
 		most: p.limits.Suspects, suspects: map[string]*suspect{},
 	}
-	given := len(v.stream.Def.Columns(""))
-	if v.stream.Def.Kind == registry.TotalsKind {
+	given := len(st.Def.Columns(""))
+	if st.Def.Kind == registry.TotalsKind {
 		given = 0 // what is given with a line is compared
 	}
-	v.comparer, v.result.Stream = v.stream.Def.Plan.NewComparer(given), v.stream.Def.Name
-	v.mirrored = sinks.LiveQuery{Table: v.stream.Def.Name, Business: v.stream.Source.Business()}
-	switch f := f.(type) {
+	v.comparer, v.result.Stream = st.Def.Plan.NewComparer(given), st.Def.Name
+	v.mirrored = sinks.LiveQuery{Table: st.Def.Name, Business: st.Source.Business()}
+	switch f := st.Kind.(type) {
 	case *list.List:
 		v.kind, v.filled, v.mirrored = &listKind{v, f}, f.Filled(), f.Rows()
 	case *proof.Totals:
 		k := &totalsKind{v, f, f.TotalSpans(), map[string]bool{}}
 		v.kind, v.filled, v.heals, v.most, v.unasked = k, f.Complete(), hintTotals, p.limits.lines, k.notAsked
 	case *replace.Stream:
-		v.kind, v.mirrored.Source = &wholeKind{v, f}, v.stream.Source.Name
+		v.kind, v.mirrored.Source = &wholeKind{v, f}, st.Source.Name
 	}
 	return v
 }

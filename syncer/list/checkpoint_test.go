@@ -26,16 +26,16 @@ func TestWatermarkRules(t *testing.T) {
 		{"a minute ahead", moment(5), []time.Time{moment(160)}, moment(160), moment(160)},
 		{"more than a minute ahead", moment(5), []time.Time{moment(161), moment(7)}, moment(7), moment(7)},
 	} {
-		p := Watermark{Cp: &sinks.Checkpoint{Watermark: c.start}}
+		p := Checkpoint{Checkpoint: sinks.Checkpoint{Watermark: c.start}}
 		for _, s := range c.stamps {
 			p.observe(s, now)
 		}
-		if !p.Cp.Watermark.Equal(c.watermark) {
-			t.Errorf("%s: watermark %s within the walk, want %s", c.name, p.Cp.Watermark, c.watermark)
+		if !p.Watermark.Equal(c.watermark) {
+			t.Errorf("%s: watermark %s within the walk, want %s", c.name, p.Watermark, c.watermark)
 		}
 		p.done()
-		if !p.Cp.Watermark.Equal(c.ended) || !p.Cp.Pending.IsZero() {
-			t.Errorf("%s: watermark %s at the end, want %s", c.name, p.Cp.Watermark, c.ended)
+		if !p.Watermark.Equal(c.ended) || !p.Pending.IsZero() {
+			t.Errorf("%s: watermark %s at the end, want %s", c.name, p.Watermark, c.ended)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 		{"a full resync of what has a start", sinks.Checkpoint{Walk: sinks.WalkFull, Since: moment(0), Watermark: moment(600)}, moment(480)},
 		{"an incremental walk does not trust the watermark it began with", sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(100), Watermark: moment(600)}, moment(100)},
 	} {
-		p := Watermark{Cp: &c.cp}
+		p := Checkpoint{Checkpoint: c.cp}
 		if got := p.Restart(); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -63,7 +63,7 @@ func TestWhereAWalkGoesOnWithoutItsCursor(t *testing.T) {
 }
 
 func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
-	p := Watermark{Cp: &sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(0), Watermark: moment(3000), StartedAt: moment(3600)}}
+	p := Checkpoint{Checkpoint: sinks.Checkpoint{Walk: sinks.WalkIncremental, Since: moment(0), Watermark: moment(3000), StartedAt: moment(3600)}}
 	p.observe(moment(60), moment(3600))
 	p.observe(moment(900), moment(3600))
 	if got, want := p.Restart(), moment(900).Add(-Lookback); !got.Equal(want) {
@@ -72,14 +72,14 @@ func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
 }
 
 func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
-	p := Watermark{Cp: &sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
+	p := Checkpoint{Checkpoint: sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
 	p.answered(moment(65), 2*time.Second)
 	if got := p.Next(); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as api.md has it
 		t.Errorf("the next walk starts at %s", got)
 	}
 	p.answered(moment(70), 0)
-	if !p.Cp.StartedAt.Equal(moment(63)) {
-		t.Errorf("a later answer moved the start to %s", p.Cp.StartedAt)
+	if !p.StartedAt.Equal(moment(63)) {
+		t.Errorf("a later answer moved the start to %s", p.StartedAt)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestNextWalkBeginsBeforeWhatThisOneMayHavePassed(t *testing.T) {
 		"a quiet restaurant":               {started.Add(-time.Hour), started.Add(-time.Hour - Lookback)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Watermark{Cp: &sinks.Checkpoint{Since: started.Add(-24 * time.Hour), StartedAt: started, Watermark: tc.watermark}}
+			p := Checkpoint{Checkpoint: sinks.Checkpoint{Since: started.Add(-24 * time.Hour), StartedAt: started, Watermark: tc.watermark}}
 			if got := p.Next(); !got.Equal(tc.want) {
 				t.Errorf("since = %s, want %s", got, tc.want)
 			}
