@@ -23,7 +23,8 @@ type fleet struct {
 
 const (
 	fleetRestarted = 90 * time.Second // watched once the daemon is ready again
-	fleetLook      = 15 * time.Second // between looks at its streams, which cost the daemon something
+	fleetLook      = 15 * time.Second // between looks at its streams; a status of them all costs the daemon something
+	fleetReady     = time.Second / 2  // between questions whether it is ready, which do too
 )
 
 func (f *fleet) run(ctx context.Context, r *report) error {
@@ -104,7 +105,7 @@ func (m *meter) restart(ctx context.Context, name string, sig syscall.Signal) er
 		return err
 	}
 	return m.measure(ctx, name, began, func() error {
-		if err := until(ctx, 5*time.Minute, 100*time.Millisecond, func() (bool, error) { return m.d.ready(ctx), nil }); err != nil {
+		if err := until(ctx, 5*time.Minute, fleetReady, func() (bool, error) { return m.d.ready(ctx), nil }); err != nil {
 			return err
 		}
 		took := time.Since(began.at)
@@ -127,7 +128,7 @@ func (m *meter) restart(ctx context.Context, name string, sig syscall.Signal) er
 		if err != nil {
 			return err
 		}
-		m.r.row(name+": seconds until ready; CPU-seconds until then; in the next 90 s", "%.1f; %.1f; %.1f", took.Seconds(), ready.Seconds(), (after-ready).Seconds())
+		m.r.row(name+": seconds until ready; CPU-seconds until then; in the next 90 s", "%.1f; %.1f; %.1f", took.Seconds(), ready.Seconds(), (after - ready).Seconds())
 		m.r.row(name+": lines \"does not take rows\"; streams failing at once", "%d; %d", bytes.Count(lines[len(before):], []byte("does not take rows")), failing)
 		return nil
 	})
