@@ -145,6 +145,11 @@ func (d *daemon) status(ctx context.Context) (status.Status, error) {
 	return s, err
 }
 
+// ready reports whether it is up and at work.
+func (d *daemon) ready(ctx context.Context) bool {
+	return ask(ctx, http.MethodGet, "http://"+d.web+"/readyz", "", func(io.Reader) error { return nil }) == nil
+}
+
 // query returns the rows of a query that a reader asks.
 func (d *daemon) query(ctx context.Context, sql string) ([][]string, error) {
 	return rowsOf(ctx, http.DefaultClient, d.sql, sql)

@@ -1,72 +1,157 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"io"
-	"net/http"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
+
+// fleet is many small restaurants with one daemon, and what is measured of them: their first
+// mirror, and then each of the phases.
+type fleet struct {
+	sources int
+	phases  string        // "rest", "restart", "kill", or so many changes a second; in this order
+	rest    time.Duration // how long a phase at rest or with changes is
+}
 
 const (
-	fleetSources = 1000
-	fleetSettles = 2 * time.Minute // the first walks and proofs of all
-	fleetRests   = 3 * time.Minute
+	fleetRestarted = 90 * time.Second // watched once the daemon is ready again
+	fleetLook      = 15 * time.Second // between looks at its streams; a status of them all costs the daemon something
+	fleetReady     = time.Second / 2  // between questions whether it is ready, which do too
 )
 
-// fleet measures what a thousand restaurants at rest cost, whose deep runs still go on.
-func fleet(ctx context.Context, r *report) error {
-	b := bed{sandbox: []string{"-businesses", strconv.Itoa(fleetSources), "-orders", "20", "-days", "30", "-products", "20", "-no-limits"}}
+func (f *fleet) run(ctx context.Context, r *report) error {
+	phases := strings.Split(f.phases, ",")
+	rates := make([]int, len(phases)) // changes a second
+	for i, phase := range phases {
+		rate, err := strconv.Atoi(phase)
+		if (err != nil || rate < 1) && phase != "rest" && phase != "restart" && phase != "kill" {
+			return fmt.Errorf("phase %q: allowed: rest, restart, kill, or changes a second", phase)
+		}
+		rates[i] = rate
+	}
+	b := bed{sandbox: []string{"-businesses", strconv.Itoa(f.sources), "-orders", "20", "-days", "30", "-products", "20", "-no-limits"}}
 	return b.started(ctx, func(s *service, d *daemon) error {
-		began := time.Now()
-		if err := until(ctx, 20*time.Minute, 5*time.Second, func() (bool, error) { return mirrored(ctx, d), nil }); err != nil {
+		m := &meter{r, s, d}
+		if err := m.measure(ctx, "first mirror of "+strconv.Itoa(f.sources), usage{at: time.Now()}, func() error {
+			return until(ctx, 20*time.Minute, 5*time.Second, func() (bool, error) { return mirrored(ctx, d), nil })
+		}); err != nil {
 			return err
 		}
-		r.row("sources; until all are mirrored", "%d; %.0f s", fleetSources, time.Since(began).Seconds())
-		if err := wait(ctx, fleetSettles); err != nil {
-			return err
+		for i, phase := range phases {
+			var err error
+			switch phase {
+			case "rest":
+				err = m.measureOn(ctx, phase, func() error { return wait(ctx, f.rest) })
+			case "restart":
+				err = m.restart(ctx, phase, syscall.SIGTERM)
+			case "kill":
+				err = m.restart(ctx, phase, syscall.SIGKILL)
+			default:
+				err = m.measureOn(ctx, phase+" changes a second", func() error { return m.change(ctx, phase, f, rates[i]) })
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", phase, err)
+			}
 		}
-		if err := s.post(ctx, "/bench/reset", ""); err != nil {
-			return err
-		}
-		before, err := d.cpu()
-		if err != nil {
-			return err
-		}
-		if err := wait(ctx, fleetRests); err != nil {
-			return err
-		}
-		after, err := d.cpu()
-		if err != nil {
-			return err
-		}
-		c, err := s.counters(ctx)
-		if err != nil {
-			return err
-		}
-		asked := 0
-		for _, n := range c.Stats.ByRoute {
-			asked += n
-		}
-		r.row("CPU-seconds a minute, all processes", "%.1f", (after-before).Seconds()/fleetRests.Minutes())
-		r.row("requests a minute", "%.0f", float64(asked)/fleetRests.Minutes())
-		return r.memory(d)
+		return nil
 	})
 }
 
-// memory is what all processes of the daemon hold.
-func (r *report) memory(d *daemon) error {
-	anonymous, err := d.memory("RssAnon")
+// change places orders in restaurants at random, and reports how old they were when they were fetched. Those of the
+// last half a minute may not have been yet.
+func (m *meter) change(ctx context.Context, phase string, f *fleet, rate int) error {
+	began, random := time.Now(), rand.New(rand.NewPCG(uint64(rate), 0)) //nolint:gosec // the same ones each time
+	tick := time.NewTicker(time.Second / time.Duration(rate))
+	defer tick.Stop()
+	for time.Since(began) < f.rest {
+		<-tick.C
+		if err := m.s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "place", "count": 1, "business": %d}`, random.IntN(f.sources))); err != nil {
+			return err
+		}
+	}
+	ages, err := m.d.stored(ctx, fmt.Sprintf(`SELECT count(), round(quantile(0.5)(age), 1), round(quantile(0.99)(age), 1)
+		FROM (SELECT (toUnixTimestamp64Micro(_fetched_at) - toUnixTimestamp64Micro(updated_at)) / 1e6 AS age
+			FROM larder_raw.sales_orders WHERE updated_at BETWEEN fromUnixTimestamp64Micro(%d) AND fromUnixTimestamp64Micro(%d))`,
+		began.UnixMicro(), time.Now().Add(-30*time.Second).UnixMicro()))
 	if err != nil {
 		return err
 	}
-	r.row("memory of all processes without the page cache", "%d MB", anonymous/1e6)
+	m.r.row(phase+" changes a second: orders; from the change to fetched, p50, p99, s", "%s", strings.Join(ages[0], "; "))
 	return nil
 }
 
-// mirrored is true when the orders of every source are there.
+// restart ends the daemon, starts it, and measures from there.
+func (m *meter) restart(ctx context.Context, name string, sig syscall.Signal) error {
+	c, err := m.s.counters(ctx)
+	if err != nil {
+		return err
+	}
+	log := filepath.Join(m.d.dir, "log")
+	before, err := os.ReadFile(log)
+	if err != nil {
+		return err
+	}
+	m.d.signal(sig)
+	began := usage{at: time.Now(), requests: c.Stats.Requests, duplicates: c.Stats.DuplicatePages}
+	if err := m.d.start(ctx); err != nil {
+		return err
+	}
+	return m.measure(ctx, name, began, func() error {
+		if err := until(ctx, 5*time.Minute, fleetReady, func() (bool, error) { return m.d.ready(ctx), nil }); err != nil {
+			return err
+		}
+		took := time.Since(began.at)
+		ready, err := m.d.cpu()
+		if err != nil {
+			return err
+		}
+		failing := 0
+		for end := time.Now().Add(fleetRestarted); time.Now().Before(end); {
+			if err := wait(ctx, fleetLook); err != nil {
+				return err
+			}
+			failing = max(failing, m.d.failing(ctx))
+		}
+		after, err := m.d.cpu()
+		if err != nil {
+			return err
+		}
+		lines, err := os.ReadFile(log)
+		if err != nil {
+			return err
+		}
+		m.r.row(name+": seconds until ready; CPU-seconds until then; in the next 90 s", "%.1f; %.1f; %.1f", took.Seconds(), ready.Seconds(), (after - ready).Seconds())
+		m.r.row(name+": lines \"does not take rows\"; streams failing at once", "%d; %d", bytes.Count(lines[len(before):], []byte("does not take rows")), failing)
+		return nil
+	})
+}
+
+// failing is how many streams have an error.
+func (d *daemon) failing(ctx context.Context) int {
+	status, err := d.status(ctx)
+	if err != nil {
+		return 0 // the daemon is starting
+	}
+	n := 0
+	for _, source := range status.Sources {
+		for _, stream := range source.Streams {
+			if stream.State == "failing" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// mirrored reports whether the orders of every source are there.
 func mirrored(ctx context.Context, d *daemon) bool {
 	status, err := d.status(ctx)
 	if err != nil || len(status.Sources) == 0 {
@@ -80,44 +165,4 @@ func mirrored(ctx context.Context, d *daemon) bool {
 		}
 	}
 	return true
-}
-
-// start measures how long a daemon with a filled warehouse takes until it is ready, and
-// until it answers readers.
-func start(ctx context.Context, r *report) error {
-	b := bed{sandbox: []string{"-orders", "20000", "-no-limits"}}
-	return b.filled(ctx, func(_ *service, d *daemon) error {
-		if err := wait(ctx, time.Minute); err != nil { // the first walks of every stream
-			return err
-		}
-		if err := r.memory(d); err != nil {
-			return err
-		}
-		for range 5 {
-			d.stop()
-			began := time.Now()
-			if err := d.start(ctx); err != nil {
-				return err
-			}
-			var ready, answers time.Duration
-			both, ctx := errgroup.WithContext(ctx)
-			for took, done := range map[*time.Duration]func() bool{
-				&ready: func() bool {
-					return ask(ctx, http.MethodGet, "http://"+d.web+"/readyz", "", func(io.Reader) error { return nil }) == nil
-				},
-				&answers: func() bool { _, err := d.number(ctx, "SELECT count() FROM larder.sales_orders"); return err == nil },
-			} {
-				both.Go(func() error {
-					err := until(ctx, time.Minute, 10*time.Millisecond, func() (bool, error) { return done(), nil })
-					*took = time.Since(began)
-					return err
-				})
-			}
-			if err := both.Wait(); err != nil {
-				return err
-			}
-			r.row("start to ready; to the first answer to a reader", "%.2f s; %.2f s", ready.Seconds(), answers.Seconds())
-		}
-		return nil
-	})
 }

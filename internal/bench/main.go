@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -23,10 +24,12 @@ type scenario struct {
 	run   func(ctx context.Context, r *report) error
 }
 
+var theFleet fleet
+
 var scenarios = []scenario{
 	{"backfill", "200,000 orders from an unlimited sandbox: speed, CPU, heap", backfill},
 	{"start", "a daemon with a filled warehouse: memory, and the time until it is ready", start},
-	{"fleet", "1,000 restaurants at rest: CPU, requests, memory", fleet},
+	{"fleet", "1,000 restaurants: first mirror, rest, changes, restart, kill -9", theFleet.run},
 	{"pace", "use of the documented limits under each way to count a minute", pace},
 	{"quiet", "requests, inserts and parts while nothing changes", quiet},
 	{"menus", "menus of 500 products that stay as they are: requests, inserts, CPU", menus},
@@ -54,9 +57,14 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
 		exit(serveChild(os.Args[2:]))
 	}
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.IntVar(&theFleet.sources, "sources", 1000, "restaurants of fleet")
+	flags.StringVar(&theFleet.phases, "phases", "rest,15,30,restart,kill", "of fleet: rest, restart, kill, or changes a second; in this order")
+	flags.DurationVar(&theFleet.rest, "rest", 5*time.Minute, "length of a phase of fleet")
+	_ = flags.Parse(os.Args[1:]) // it exits with an error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	exit(runAll(ctx, os.Args[1:]))
+	exit(runAll(ctx, flags.Args()))
 }
 
 func exit(err error) {

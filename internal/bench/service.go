@@ -88,5 +88,8 @@ func ask(ctx context.Context, method, url, body string, read func(answer io.Read
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s %s: %s", method, req.URL.Path, resp.Status)
 	}
-	return read(resp.Body)
+	if err := read(resp.Body); err != nil {
+		return fmt.Errorf("%s %s: %w", method, req.URL.Path, err)
+	}
+	return nil
 }
