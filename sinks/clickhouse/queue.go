@@ -16,6 +16,7 @@ type queued struct {
 	receipt *sinks.Receipt
 	rows    int
 	bytes   int64 // of room that it takes
+	taken   bool  // by a flush; guarded by the queue's lock
 	fenced  error // why it must not be written any more
 }
 
@@ -27,7 +28,8 @@ type queue struct {
 	wake  chan struct{} // holds one value when something changed
 
 	mu      sync.Mutex
-	waiting int // writers that wait for room
+	waiting int  // writers that wait for room
+	wanted  bool // somebody waits until one of the commits is durable
 	commits []*queued
 	rows    int
 	bytes   int64
@@ -75,6 +77,16 @@ func (q *queue) waitForRoom(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// want says that somebody waits until a commit is durable.
+func (q *queue) want(item *queued) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !item.taken && !q.wanted {
+		q.wanted = true
+		q.nudge()
+	}
+}
+
 // nudge wakes the flusher; it never waits.
 func (q *queue) nudge() {
 	select {
@@ -94,14 +106,16 @@ func (q *queue) close() {
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
 // queued, when a writer waits for room, or when interval has passed since the last
-// one began.
+// one began; when nobody waits for what is queued, as long as it [sinks.Gathers].
 func (q *queue) take(ctx context.Context, began time.Time, interval time.Duration, enough int) []*queued {
 	due := time.NewTimer(time.Until(began.Add(interval)))
 	defer due.Stop()
-	passed := false
+	gathered := time.NewTimer(time.Until(began.Add(sinks.Gathers(interval))))
+	defer gathered.Stop()
+	var passed, late bool
 	for {
 		commits, end := q.takeIf(func() bool {
-			return passed || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
+			return late || passed && q.wanted || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
 		})
 		if end || commits != nil {
 			return commits
@@ -110,6 +124,8 @@ func (q *queue) take(ctx context.Context, began time.Time, interval time.Duratio
 		case <-q.wake:
 		case <-due.C:
 			passed = true
+		case <-gathered.C:
+			late = true
 		case <-ctx.Done():
 			return nil
 		}
@@ -126,7 +142,10 @@ func (q *queue) takeIf(due func() bool) (commits []*queued, end bool) {
 		return nil, false
 	}
 	commits = q.commits
-	q.commits, q.rows, q.bytes = nil, 0, 0
+	for _, item := range commits {
+		item.taken = true
+	}
+	q.commits, q.rows, q.bytes, q.wanted = nil, 0, 0, false
 	return commits, false
 }
 

@@ -123,6 +123,9 @@ func (st *List) follow(ctx context.Context, cp checkpoint) error {
 		run:    sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
 		dirty:  cp.Cursor != "",
 	}
+	if w.long() {
+		w.window.flush = sinks.Gathers(w.window.flush)
+	}
 	w.mark.Cp = &w.cp.Checkpoint
 	if cp.phase.AtLeast {
 		w.counted = cp.Watermark
