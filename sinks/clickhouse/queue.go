@@ -16,7 +16,6 @@ type queued struct {
 	receipt *sinks.Receipt
 	rows    int
 	bytes   int64 // of room that it takes
-	taken   bool  // by a flush; guarded by the queue's lock
 	fenced  error // why it must not be written any more
 }
 
@@ -31,6 +30,7 @@ type queue struct {
 	waiting int  // writers that wait for room
 	wanted  bool // somebody waits until one of the commits is durable
 	commits []*queued
+	taken   uint64 // how many were, before these
 	rows    int
 	bytes   int64
 	closed  bool
@@ -40,7 +40,7 @@ func newQueue(limit int64) *queue {
 	return &queue{limit: limit, room: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1)}
 }
 
-// put queues a commit when there is room for it; one that is larger than the
+// put queues a commit, and gives it its receipt, when there is room for it; one that is larger than the
 // queue waits until it has the queue for itself.
 func (q *queue) put(ctx context.Context, item *queued) error {
 	item.bytes = min(item.bytes, q.limit)
@@ -56,6 +56,8 @@ func (q *queue) put(ctx context.Context, item *queued) error {
 		return ErrClosed
 	}
 	q.commits = append(q.commits, item)
+	number := q.taken + uint64(len(q.commits)) // a receipt outlives its commit, and must not hold it
+	item.receipt = sinks.NewReceipt(func() { q.want(number) })
 	q.rows += item.rows
 	q.bytes += item.bytes
 	q.nudge()
@@ -77,11 +79,11 @@ func (q *queue) waitForRoom(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// want says that somebody waits until a commit is durable.
-func (q *queue) want(item *queued) {
+// want says that somebody waits until the commit of a number is durable.
+func (q *queue) want(number uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !item.taken && !q.wanted {
+	if number > q.taken && !q.wanted {
 		q.wanted = true
 		q.nudge()
 	}
@@ -142,9 +144,7 @@ func (q *queue) takeIf(due func() bool) (commits []*queued, end bool) {
 		return nil, false
 	}
 	commits = q.commits
-	for _, item := range commits {
-		item.taken = true
-	}
+	q.taken += uint64(len(commits))
 	q.commits, q.rows, q.bytes, q.wanted = nil, 0, 0, false
 	return commits, false
 }

@@ -24,7 +24,6 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := newQueue(1 << 20)
 				item := &queued{commit: &sinks.Commit{}, rows: 200}
-				item.receipt = sinks.NewReceipt(func() { q.want(item) })
 				began := time.Now()
 				if err := q.put(t.Context(), item); err != nil {
 					t.Fatal(err)

@@ -83,7 +83,6 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 	}
 	s.warehouse.Outage.Begin()
 	item := &queued{commit: c}
-	item.receipt = sinks.NewReceipt(func() { s.flusher.queue.want(item) })
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -87,6 +87,7 @@ const serverConfig = `<clickhouse>
         <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
         <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
         <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
+        <merge_selector_base>20</merge_selector_base>
         <merge_max_block_size_bytes>{block}</merge_max_block_size_bytes>
         <max_suspicious_broken_parts>1000000</max_suspicious_broken_parts>
         <max_suspicious_broken_parts_bytes>1000000000000000</max_suspicious_broken_parts_bytes>
