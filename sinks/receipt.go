@@ -1,15 +1,20 @@
 package sinks
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Receipt is waited on until a commit is durable.
 type Receipt struct {
-	done chan struct{}
-	err  error
+	done   chan struct{}
+	err    error
+	wanted func()
 }
 
-// NewReceipt returns an unresolved receipt.
-func NewReceipt() *Receipt { return &Receipt{done: make(chan struct{})} }
+// NewReceipt returns an unresolved receipt. wanted is called when somebody begins to wait for it:
+// what nobody waits for may gather. It may be nil.
+func NewReceipt(wanted func()) *Receipt { return &Receipt{done: make(chan struct{}), wanted: wanted} }
 
 // Resolve settles the receipt; only the sink calls it, and once.
 func (r *Receipt) Resolve(err error) {
@@ -17,15 +22,26 @@ func (r *Receipt) Resolve(err error) {
 	close(r.done)
 }
 
-// Done is closed when the receipt is resolved.
-func (r *Receipt) Done() <-chan struct{} { return r.done }
+// Done is closed when the receipt is resolved. Who asks for it waits.
+func (r *Receipt) Done() <-chan struct{} {
+	if r.wanted != nil {
+		r.wanted()
+	}
+	return r.done
+}
 
 // Wait returns nil when the commit is durable.
 func (r *Receipt) Wait(ctx context.Context) error {
 	select {
-	case <-r.done:
+	case <-r.Done():
 		return r.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Gathers is how long commits that nobody waits for may gather, such as the pages of a backfill: an INSERT
+// is the cheaper the more rows it has.
+func Gathers(flushInterval time.Duration) time.Duration {
+	return max(flushInterval, min(10*flushInterval, 10*time.Second))
 }

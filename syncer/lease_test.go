@@ -447,7 +447,7 @@ type slowSink struct {
 
 func (s *slowSink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
 	if s.hold.Load() {
-		return sinks.NewReceipt(), nil
+		return sinks.NewReceipt(nil), nil
 	}
 	return s.Sink.Write(ctx, c)
 }

@@ -565,7 +565,7 @@ func (s *failingFlush) Write(ctx context.Context, c *sinks.Commit) (*sinks.Recei
 		return s.Sink.Write(ctx, c)
 	}
 	s.failed = true
-	r := sinks.NewReceipt()
+	r := sinks.NewReceipt(nil)
 	r.Resolve(errors.New("the flush failed"))
 	return r, nil
 }

@@ -27,8 +27,10 @@ type queue struct {
 	wake  chan struct{} // holds one value when something changed
 
 	mu      sync.Mutex
-	waiting int // writers that wait for room
+	waiting int  // writers that wait for room
+	wanted  bool // somebody waits until one of the commits is durable
 	commits []*queued
+	taken   uint64 // how many were, before these
 	rows    int
 	bytes   int64
 	closed  bool
@@ -38,7 +40,7 @@ func newQueue(limit int64) *queue {
 	return &queue{limit: limit, room: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1)}
 }
 
-// put queues a commit when there is room for it; one that is larger than the
+// put queues a commit, and gives it its receipt, when there is room for it; one that is larger than the
 // queue waits until it has the queue for itself.
 func (q *queue) put(ctx context.Context, item *queued) error {
 	item.bytes = min(item.bytes, q.limit)
@@ -54,6 +56,8 @@ func (q *queue) put(ctx context.Context, item *queued) error {
 		return ErrClosed
 	}
 	q.commits = append(q.commits, item)
+	number := q.taken + uint64(len(q.commits)) // a receipt outlives its commit, and must not hold it
+	item.receipt = sinks.NewReceipt(func() { q.want(number) })
 	q.rows += item.rows
 	q.bytes += item.bytes
 	q.nudge()
@@ -75,6 +79,16 @@ func (q *queue) waitForRoom(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// want says that somebody waits until the commit of a number is durable.
+func (q *queue) want(number uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if number > q.taken && !q.wanted {
+		q.wanted = true
+		q.nudge()
+	}
+}
+
 // nudge wakes the flusher; it never waits.
 func (q *queue) nudge() {
 	select {
@@ -94,14 +108,16 @@ func (q *queue) close() {
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
 // queued, when a writer waits for room, or when interval has passed since the last
-// one began.
+// one began; when nobody waits for what is queued, as long as it [sinks.Gathers].
 func (q *queue) take(ctx context.Context, began time.Time, interval time.Duration, enough int) []*queued {
 	due := time.NewTimer(time.Until(began.Add(interval)))
 	defer due.Stop()
-	passed := false
+	gathered := time.NewTimer(time.Until(began.Add(sinks.Gathers(interval))))
+	defer gathered.Stop()
+	var passed, late bool
 	for {
 		commits, end := q.takeIf(func() bool {
-			return passed || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
+			return late || passed && q.wanted || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
 		})
 		if end || commits != nil {
 			return commits
@@ -110,6 +126,8 @@ func (q *queue) take(ctx context.Context, began time.Time, interval time.Duratio
 		case <-q.wake:
 		case <-due.C:
 			passed = true
+		case <-gathered.C:
+			late = true
 		case <-ctx.Done():
 			return nil
 		}
@@ -126,7 +144,8 @@ func (q *queue) takeIf(due func() bool) (commits []*queued, end bool) {
 		return nil, false
 	}
 	commits = q.commits
-	q.commits, q.rows, q.bytes = nil, 0, 0
+	q.taken += uint64(len(commits))
+	q.commits, q.rows, q.bytes, q.wanted = nil, 0, 0, false
 	return commits, false
 }
 

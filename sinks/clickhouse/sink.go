@@ -82,7 +82,7 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 		return nil, fmt.Errorf("queue %s of %s for the warehouse: %w", c.Stream, c.Source, err)
 	}
 	s.warehouse.Outage.Begin()
-	item := &queued{commit: c, receipt: sinks.NewReceipt()}
+	item := &queued{commit: c}
 	item.rows, item.bytes = weigh(c)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

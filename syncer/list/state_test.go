@@ -114,7 +114,7 @@ func TestAWalkOfAnotherVersionIsNotTakenForAWholeOne(t *testing.T) {
 func TestAWindowWaitsForItsOldestPage(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	first, second, third := sinks.NewReceipt(), sinks.NewReceipt(), sinks.NewReceipt()
+	first, second, third := sinks.NewReceipt(nil), sinks.NewReceipt(nil), sinks.NewReceipt(nil)
 	w := window{receipts: []*sinks.Receipt{first, second, third}}
 	if err := w.wait(ended, 3); err != nil {
 		t.Errorf("three of three: %v", err)

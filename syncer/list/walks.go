@@ -122,6 +122,9 @@ func (st *List) follow(ctx context.Context, cp Checkpoint) error {
 		run:    sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
 		dirty:  cp.Cursor != "",
 	}
+	if w.long() {
+		w.window.flush = sinks.Gathers(w.window.flush)
+	}
 	if cp.phase.AtLeast {
 		w.counted = cp.Watermark
 	}

@@ -20,7 +20,7 @@ const (
 // window holds the receipts of a walk's pages until they are durable, oldest
 // first; commits become durable in the order of Write.
 type window struct {
-	flush    time.Duration // the sink's flush interval
+	flush    time.Duration // how long the sink gathers
 	receipts []*sinks.Receipt
 	pace     time.Duration // from wanting the last page to having it
 }

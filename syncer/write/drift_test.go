@@ -22,7 +22,7 @@ func (r *refusing) Write(_ context.Context, c *sinks.Commit) (*sinks.Receipt, er
 		return nil, r.err
 	}
 	r.taken = append(r.taken, c)
-	receipt := sinks.NewReceipt()
+	receipt := sinks.NewReceipt(nil)
 	receipt.Resolve(nil)
 	return receipt, nil
 }

@@ -34,7 +34,11 @@ type Sink struct {
 	stuck   chan struct{} // closed when the process goes on; nil while it does
 	closed  bool
 	applied int
+	written int           // commits that were queued
+	flushed int           // of these
+	awaited int           // somebody waits for so many of these
 	wake    chan struct{} // something was queued, or the state changed
+	wanted  chan struct{} // somebody waits for what is queued
 	room    chan struct{} // closed and replaced after each flush
 	gone    chan struct{} // closed when the sink is
 	ended   chan struct{} // closed when the flusher has ended
@@ -63,7 +67,7 @@ func Open(store *Store, opts Options) *Sink {
 	}
 	s := &Sink{
 		store: store, opts: opts,
-		wake: make(chan struct{}, 1), room: make(chan struct{}),
+		wake: make(chan struct{}, 1), wanted: make(chan struct{}, 1), room: make(chan struct{}),
 		gone: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go s.flusher()
@@ -84,8 +88,9 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 		if s.rows < s.opts.QueueRows {
 			break
 		}
-		room := s.room
+		room, all := s.room, s.written
 		s.mu.Unlock()
+		s.want(all)
 		select {
 		case <-room:
 		case <-ctx.Done():
@@ -93,7 +98,9 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 		}
 	}
 	defer s.mu.Unlock()
-	r := sinks.NewReceipt()
+	s.written++
+	number := s.written
+	r := sinks.NewReceipt(func() { s.want(number) })
 	s.queue = append(s.queue, queued{c, r})
 	s.rows += size(c)
 	s.signal()
@@ -115,6 +122,39 @@ func (s *Sink) signal() {
 	}
 }
 
+// want says that somebody waits for the first so many commits.
+func (s *Sink) want(commits int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.awaited = max(s.awaited, commits); commits > s.flushed {
+		select {
+		case s.wanted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// gathered waits until somebody waits for what is queued, or until it has gathered for long
+// enough; false means that the sink is gone.
+func (s *Sink) gathered(began time.Time) bool {
+	end := time.After(time.Until(began.Add(sinks.Gathers(s.opts.FlushInterval))))
+	for {
+		s.mu.Lock()
+		due := s.awaited > s.flushed
+		s.mu.Unlock()
+		if due {
+			return true
+		}
+		select {
+		case <-s.wanted:
+		case <-end:
+			return true
+		case <-s.gone:
+			return false
+		}
+	}
+}
+
 // flusher flushes when an interval has passed since the last flush began.
 func (s *Sink) flusher() {
 	defer close(s.ended)
@@ -125,7 +165,7 @@ func (s *Sink) flusher() {
 		case <-s.gone:
 			return
 		}
-		if !s.pause(time.Until(began.Add(s.opts.FlushInterval))) {
+		if !s.pause(time.Until(began.Add(s.opts.FlushInterval))) || !s.gathered(began) {
 			return
 		}
 		began = time.Now()
@@ -167,7 +207,7 @@ func (s *Sink) flush(n int) {
 		s.rows -= size(q.commit)
 		q.receipt.Resolve(err)
 	}
-	s.queue = s.queue[n:]
+	s.queue, s.flushed = s.queue[n:], s.flushed+n
 	if len(s.queue) > 0 {
 		s.signal()
 	}

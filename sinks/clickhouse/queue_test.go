@@ -1,0 +1,55 @@
+package clickhouse
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// What nobody waits for gathers for ten seconds. When somebody begins to wait, it goes with the
+// flush that is due after a second.
+func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		waitsAfter time.Duration // never when 0
+		want       time.Duration
+	}{
+		{"nobody waits", 0, 10 * time.Second},
+		{"somebody waits at once", 1, time.Second},
+		{"somebody waits later", 4 * time.Second, 4 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(1 << 20)
+				item := &queued{commit: &sinks.Commit{}, rows: 200}
+				began := time.Now()
+				if err := q.put(t.Context(), item); err != nil {
+					t.Fatal(err)
+				}
+				if test.waitsAfter != 0 {
+					go func() {
+						time.Sleep(test.waitsAfter)
+						<-item.receipt.Done()
+					}()
+				}
+				taken := q.take(t.Context(), began, time.Second, 50_000)
+				if after := time.Since(began); len(taken) != 1 || after != test.want {
+					t.Errorf("%d commits were taken after %s, want 1 after %s", len(taken), after, test.want)
+				}
+				item.receipt.Resolve(nil)
+				item.receipt.Done() // of what was taken already: the next gathers all the same
+				next := &queued{commit: &sinks.Commit{}}
+				began = time.Now()
+				if err := q.put(t.Context(), next); err != nil {
+					t.Fatal(err)
+				}
+				q.take(t.Context(), began, time.Second, 50_000)
+				if after := time.Since(began); after != 10*time.Second {
+					t.Errorf("what nobody waits for was taken after %s", after)
+				}
+			})
+		})
+	}
+}
