@@ -64,7 +64,7 @@ func settingsOf(limit MemoryLimit) map[string]string {
 // serverConfig is the engine's own configuration. It goes into a file because
 // the engine ignores settings of MergeTree on its command line, without a word.
 // Caches are cut from gigabytes to what a warehouse of this size can use. Parts are merged
-// when there are some twenty of a size, not five: the engine takes all below 5 MiB for alike, so that a
+// when there are some ten of a size, not five: the engine takes all below 5 MiB for alike, so that a
 // table of a few megabytes that gets a row a second was written anew, whole, every few seconds. The
 // space kept free makes inserts and merges fail before the disk is full; see
 // guardWrites for why that matters. A part that cannot be loaded never keeps a table
@@ -89,7 +89,7 @@ const serverConfig = `<clickhouse>
         <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
         <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
         <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
-        <merge_selector_base>20</merge_selector_base>
+        <merge_selector_base>10</merge_selector_base>
         <merge_max_block_size_bytes>{block}</merge_max_block_size_bytes>
         <max_suspicious_broken_parts>1000000</max_suspicious_broken_parts>
         <max_suspicious_broken_parts_bytes>1000000000000000</max_suspicious_broken_parts_bytes>
