@@ -1,11 +1,15 @@
 package syncer
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
 )
 
 // onItsWay waits until a long walk has so many pages behind it.
@@ -102,4 +106,30 @@ func (s *shop) quiet(t *testing.T) {
 			t.Errorf("walked once more: %s", q)
 		}
 	}
+}
+
+// withoutLocations is what a mirror has stored that was made before the locations of lists were.
+type withoutLocations struct{ sinks.Sink }
+
+func (o *withoutLocations) State(ctx context.Context, source string) (sinks.State, error) {
+	s, err := o.Sink.State(ctx, source)
+	s.Checkpoints = slices.DeleteFunc(s.Checkpoints, func(cp sinks.Checkpoint) bool { return cp.Walk == sinks.WalkOwed })
+	return s, err
+}
+
+// A mirror of an older version owes a full resync, and its rows count meanwhile as they did.
+func TestAMirrorWithoutStoredLocationsOwesAFullResync(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 38, Orders: 5000}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		w.halt()
+		w.tune = func(o *Options) { o.Sink = &withoutLocations{o.Sink} }
+		w.run()
+		w.until("served", time.Hour, func() bool {
+			return w.syncer.Status().Sources[0].State == "running" && w.list(registry.Orders).Resyncing()
+		})
+		if !w.list(registry.Orders).Complete() {
+			t.Errorf("the orders await rows: state %s", w.stream(registry.Orders).State)
+		}
+	})
 }

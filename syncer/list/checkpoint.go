@@ -99,9 +99,9 @@ func (cp *Checkpoint) observe(updated, now time.Time) (future bool) {
 // disordered reports whether a row came out of order of updated_at.
 func (cp *Checkpoint) disordered() bool { return !cp.Pending.IsZero() }
 
-// done closes the walk: everything it was to bring has been brought, so the order
+// ended closes the walk: everything it was to bring has been brought, so the order
 // of its pages no longer matters.
-func (cp *Checkpoint) done() {
+func (cp *Checkpoint) ended() {
 	cp.Watermark = stream.Later(cp.Watermark, cp.Pending)
 	cp.Pending = time.Time{}
 	cp.Cursor = ""

@@ -33,7 +33,7 @@ func TestWatermarkRules(t *testing.T) {
 		if !p.Watermark.Equal(c.watermark) {
 			t.Errorf("%s: watermark %s within the walk, want %s", c.name, p.Watermark, c.watermark)
 		}
-		p.done()
+		p.ended()
 		if !p.Watermark.Equal(c.ended) || !p.Pending.IsZero() {
 			t.Errorf("%s: watermark %s at the end, want %s", c.name, p.Watermark, c.ended)
 		}

@@ -47,9 +47,11 @@ func (st *List) NoteKey(ctx context.Context) {
 		if p.back.StartedAt.IsZero() || slices.Equal(was.Locations, now.Locations) && slices.Equal(was.Configured, now.Configured) {
 			return nil // before the backfill there are no rows to doubt
 		}
-		st.Source.Log.Info("the locations have changed, a full resync is owed", "stream", st.Def.Name, "were", was.Locations, "are", now.Locations)
-		now.Gained = p.awaits() || more(was.Locations, now.Locations) ||
-			len(was.Configured) > 0 && (len(now.Configured) == 0 || more(was.Configured, now.Configured))
+		if now.Gained = false; was.version > 0 { // else it is the first look of a mirror that was made without
+			st.Source.Log.Info("the locations have changed, a full resync is owed", "stream", st.Def.Name, "were", was.Locations, "are", now.Locations)
+			now.Gained = p.awaits() || more(was.Locations, now.Locations) ||
+				len(was.Configured) > 0 && (len(now.Configured) == 0 || more(was.Configured, now.Configured))
+		}
 		return st.owe(ctx, now)
 	})
 	if err != nil && ctx.Err() == nil {

@@ -62,6 +62,7 @@ func (s *state) restore(def *registry.Definition, stored []sinks.Checkpoint) (un
 // moved takes over the checkpoint of a walk under way. The watermark of the incremental walks
 // never goes back.
 func (s *state) moved(cp Checkpoint) {
+	cp.last = time.Time{} // of this run alone: the next begins at rows that are older
 	s.change(func(p *position) {
 		if cp.Walk == sinks.WalkIncremental {
 			cp.Watermark = stream.Later(cp.Watermark, p.incr.Watermark)

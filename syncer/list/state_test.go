@@ -21,9 +21,12 @@ func TestIncrementalWalksGoOnFromAFinishedBackfill(t *testing.T) {
 	var s state
 	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark = moment(10) }))
 	s.moved(at(sinks.WalkBackfill, func(cp *Checkpoint) { cp.Watermark = moment(60) }))
-	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark = moment(5) })) // it never goes back
+	s.moved(at(sinks.WalkIncremental, func(cp *Checkpoint) { cp.Watermark, cp.last = moment(5), moment(9) })) // it never goes back
 	if got := s.read().incr.Watermark; !got.Equal(moment(10)) {
 		t.Errorf("beside a backfill under way from %s", got)
+	}
+	if !s.read().incr.last.IsZero() {
+		t.Error("the order of rows goes on from one run of a walk to the next")
 	}
 	s.moved(at(sinks.WalkBackfill, func(cp *Checkpoint) { cp.Watermark, cp.Done = moment(60), true }))
 	if got := s.read().incr.Watermark; !got.Equal(moment(60)) {

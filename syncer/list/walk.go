@@ -250,7 +250,7 @@ func (w *walk) advance(p page, in *write.Intake) {
 	if p.HasMore {
 		return
 	}
-	cp.done()
+	cp.ended()
 	cp.phase.Walked, cp.Done = cp.Walk == sinks.WalkFull, cp.Walk == sinks.WalkBackfill
 }
 

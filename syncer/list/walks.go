@@ -115,7 +115,7 @@ func (st *List) beginBackfill(ctx context.Context) error {
 
 // follow runs a walk from where its checkpoint stands to its end.
 func (st *List) follow(ctx context.Context, cp Checkpoint) error {
-	cp.Business, cp.last = st.Source.Business(), time.Time{}
+	cp.Business = st.Source.Business()
 	w := &walk{
 		list: st, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper(), cp: cp,
 		window: window{flush: st.Source.FlushInterval},

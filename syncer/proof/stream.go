@@ -125,8 +125,7 @@ func (st *Totals) tasks() []stream.Task {
 		return st.fill(ctx)
 	}, func() bool { return !st.filled() || st.againDue() })
 	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
-	recent := st.recent.Task(nil, st.Def.Job)
-	recent.Run = st.proveRecent
+	recent := stream.Task{Slot: st.recent, Begins: func(j schedule.Job) bool { return j == st.Def.Job }, Run: st.proveRecent}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
 	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()

@@ -33,7 +33,7 @@ func TestWhatIsStoredIsReadBack(t *testing.T) {
 			t.Errorf("%s: ids %q, %v", name, ids, err)
 		}
 	}
-	for _, text := range []string{`[`, `{"menus":{"l1":{"digest":"d"}}}`} {
+	for _, text := range []string{``, `[`, `{"menus":{"l1":{"digest":"d"}}}`} {
 		if got, err := readPosition(sinks.Checkpoint{Walk: sinks.WalkMenus, Position: text}); err == nil || got == nil || len(got) > 0 {
 			t.Errorf("%s, which cannot be read: %v, %v", text, got, err)
 		}

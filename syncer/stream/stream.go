@@ -180,9 +180,8 @@ func (st *Stream) Configured() bool {
 	return len(st.Source.OnlyStreams) == 0 || slices.Contains(st.Source.OnlyStreams, st.Def.Name)
 }
 
-// WantedLocations are the location_ids the stream's lists are asked with; one
-// empty id is a list asked for whole. Categories are always asked for whole: those
-// shared by every location have none, and what a filter does with them is not said.
+// WantedLocations are the configured locations that the key has, which totals are asked for by; one
+// empty id is all of them together.
 func (st *Stream) WantedLocations(key Identity) []string {
 	if len(st.Source.OnlyLocations) == 0 || !st.Def.ByLocation {
 		return []string{""}
