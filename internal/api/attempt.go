@@ -79,14 +79,20 @@ func (once) Close() error             { return nil }
 // authorize adds the key.
 func (k *call) authorize(req *http.Request) error {
 	k.key = k.client.opts.Key()
-	if k.key == "" || strings.ContainsFunc(k.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errKey
+	if k.key == "" {
+		return errNoKey
+	}
+	if strings.ContainsFunc(k.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errBadKey
 	}
 	req.Header.Set("Authorization", "Bearer "+k.key)
 	return nil
 }
 
-var errKey = errors.New("the key is empty, or has characters that no header can carry (a line break at its end?)")
+var (
+	errNoKey  = errors.New("the key is empty")
+	errBadKey = errors.New("the key has characters that no header can carry (a line break at its end?)")
+)
 
 // take reads the answer whole, and a 200 to its meaning. The status line of a refusal counts, and
 // of its body the beginning is enough, or what can be read of it.

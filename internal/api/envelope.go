@@ -151,13 +151,12 @@ func parseRow(body []byte) (Raw, error) {
 	var row struct {
 		ID         there `json:"id"`
 		LocationID there `json:"location_id"`
-		Categories there `json:"categories"`
 	}
 	if err := parseObject(body, &row); err != nil {
 		return nil, err
 	}
-	if !row.ID && !row.LocationID && !row.Categories {
-		return nil, shapeWrong(0, `it has none of "id", "location_id" and "categories"`)
+	if !row.ID && !row.LocationID {
+		return nil, shapeWrong(0, `it has neither "id" nor "location_id"`)
 	}
 	return body, nil
 }

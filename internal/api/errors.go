@@ -30,7 +30,7 @@ type Error struct {
 	// answered.
 	Code    string
 	Message string
-	Fields  string // of a 422: what is wrong with each
+	Fields  string // of a 422: what is wrong with each, "; cursor: changed; to: bad"
 	// Scopes of a 403 insufficient_scope.
 	RequiredScope string
 	GrantedScopes string

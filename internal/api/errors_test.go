@@ -38,12 +38,14 @@ func TestRefusals(t *testing.T) {
 		{"location", answers(403, errorBody("location_forbidden")), "location", "GET /products: 403 location_forbidden: what went wrong"},
 		{"not found", answers(404, errorBody("not_found"), counted, "120"), "not_found", "GET /products: 404 not_found: what went wrong"},
 		{"not counted", answers(404, errorBody("not_found")), "no_endpoint", "GET /products: 404 not_found: what went wrong"},
+		{"another field's code", answers(404, `{"Error":{"Code":"not_found"}}`, counted, "120"), "no_endpoint",
+			`GET /products: 404 Not Found: content type "application/json", "{\"Error\":{\"Code\":\"not_found\"}}"`},
 		{"not an endpoint", answers(404, "<html>nginx"), "no_endpoint", `GET /products: 404 Not Found: no such endpoint, is the base URL right? content type "application/json", "<html>nginx"`},
 		{"validation", answers(422, `{"error":{"code":"validation_failed","message":"no","details":{"fields":{"to":["too far","bad"],"cursor":["changed"]}}}}`),
 			"validation", "GET /products: 422 validation_failed: no; cursor: changed; to: too far, bad"},
 		{"details of another shape", answers(422, `{"error":{"code":"validation_failed","message":"no","details":["x"]}}`), "validation", "GET /products: 422 validation_failed: no"},
-		{"more than api.md says", answers(403, `{"Error":7,"trace":[],"error":{"Code":null,"code":"insufficient_scope","hint":{"x":1},"message":"no","MESSAGE":5,"display_message":{"ro":"nu"},`+
-			`"details":{"Required_Scope":[],"required_scope":"menu:read","required_scopes":7,"granted_scopes":["sales:read"],"fields":{"to":["bad"],"x":{"y":1}},"more":null}}}`),
+		{"more than api.md says", answers(403, `{"trace":[],"error":{"code":"insufficient_scope","Code":"api_disabled","hint":{"x":1},"message":"no","MESSAGE":"x","display_message":{"ro":"nu"},`+
+			`"details":{"required_scope":"menu:read","Required_Scope":"x","required_scopes":7,"granted_scopes":["sales:read"],"fields":{"to":["bad"],"x":{"y":1}},"more":null}},"Error":{"code":"location_forbidden"}}`),
 			"scope", "GET /products: 403 insufficient_scope: no (needs menu:read, the key has sales:read); to: bad"},
 		{"rate limited", answers(429, errorBody("rate_limited"), "Retry-After", "12"), "rate_limited temporary", "GET /products: 429 rate_limited: what went wrong (retry after 12s)"},
 		{"server error", answers(500, errorBody("server_error")), "temporary", "GET /products: 500 server_error: what went wrong (2 attempts)"},
@@ -51,6 +53,7 @@ func TestRefusals(t *testing.T) {
 		{"a code of 200", answers(200, errorBody("server_error")), "temporary",
 			"GET /products: the answer cannot be used: no \"data\" (content type \"application/json\", 109 bytes, at 0: \"{\\\"error\\\":{\\\"code\\\":\\\"server_error\\\",\\\"message\\\":\\\"what went wrong\\\",\\\"display_message\\\":\\\"ce nu a mers\\\",\\\"details\\\":null}}\"); it is asked for again by itself; if it stays so, show this to the service"},
 		{"reset", reset, "temporary", "GET /products: no answer: EOF (2 attempts)"},
+		{"elsewhere in it", answers(308, "", "Location", "v2/products/?secret=1#x"), "", `GET /products: 308 Permanent Redirect: a redirect to "/v1/v2/products/" was not followed; is the path of base_url right?`},
 		{"elsewhere", answers(302, "", "Location", "https://other.example/v1?secret=1"), "", `GET /products: 302 Found: a redirect to "https://other.example" was not followed; if that is the service, put it into the base URL`},
 	}
 	for _, c := range cases {

@@ -13,7 +13,7 @@ const DefaultMemory = 64 << 20
 const (
 	// freeMemory of each body counts for nothing, so that what is small (the key,
 	// one row, the page of a quiet minute) never waits behind what is large.
-	freeMemory = 64 << 10
+	freeMemory = int64(len(chunk{}))
 	// memoryStep is what is taken at a time: enough for most pages.
 	memoryStep = 1 << 20
 )

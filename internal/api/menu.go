@@ -19,8 +19,23 @@ type MenuAnswer struct {
 // that an answer gave before; an empty one asks for the menu whatever it is. The answer is
 // the caller's to release.
 func (c *Client) Menu(ctx context.Context, location, etag string) (MenuAnswer, error) {
-	raw, k, err := get(ctx, c, target{routeMenu, location, etag}, nil, parseRow)
+	raw, k, err := get(ctx, c, target{routeMenu, location, etag}, nil, parseMenu)
 	return MenuAnswer{Unchanged: k.status == http.StatusNotModified, Raw: raw, ETag: k.etag, Received: k.Received}, err
+}
+
+// parseMenu checks that a body is a menu, as [parseRow] does of a row.
+func parseMenu(body []byte) (Raw, error) {
+	var menu struct {
+		LocationID there `json:"location_id"`
+		Categories there `json:"categories"`
+	}
+	if err := parseObject(body, &menu); err != nil {
+		return nil, err
+	}
+	if !menu.LocationID && !menu.Categories {
+		return nil, shapeWrong(0, `it has neither "location_id" nor "categories"`)
+	}
+	return body, nil
 }
 
 // sendable are the ETags that can be sent back, in the quotes that HTTP wants or without: others

@@ -68,7 +68,8 @@ func TestWhatIsKeptOfAnETag(t *testing.T) {
 }
 
 func TestAMenuThatIsNone(t *testing.T) {
-	for body, want := range map[string]string{`[]`: "object", `{"a":`: "", `<html>`: ""} {
+	for body, want := range map[string]string{`[]`: "object", `{"a":`: "", `<html>`: "",
+		`{"id":"l1"}`: `it has neither "location_id" nor "categories"`} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { say(w, 200, body) }, func(o *Options) { o.RetryMax = -1 })
 		if a, err := s.Menu(t.Context(), "l1", ""); err == nil || !strings.Contains(err.Error(), want) || len(a.Raw) > 0 {
 			t.Errorf("%s: %+v, %v", body, a, err)

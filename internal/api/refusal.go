@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	encodingjson "encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,6 +15,18 @@ import (
 // lenient reads what it can of a row; names are told apart by case.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// soft is a value, or zero where it is of another shape: that is no reason to lose what is beside it.
+type soft[T any] struct{ is T }
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom].
+func (s *soft[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	raw, err := d.ReadValue()
+	if s.is = *new(T); err == nil && json.Unmarshal(raw, &s.is, lenient) != nil {
+		s.is = *new(T)
+	}
+	return err
+}
+
 // refusal is the error of an answer other than 200.
 func (k *call) refusal() *Error {
 	e := &Error{
@@ -23,29 +34,29 @@ func (k *call) refusal() *Error {
 		RetryAfter: k.verdict.RetryAfter, Date: k.verdict.Date, Limit: k.verdict.Limit,
 	}
 	var body struct { // api.md, "Errors"
-		Error struct {
-			Code, Message string
-			Details       struct {
-				RequiredScope  string   `json:"required_scope"`
-				RequiredScopes []string `json:"required_scopes"`
-				GrantedScopes  []string `json:"granted_scopes"`
-				Fields         map[string][]string
-			}
-		}
+		Error soft[struct {
+			Code    soft[string] `json:"code"`
+			Message soft[string] `json:"message"`
+			Details soft[struct {
+				RequiredScope  soft[string]                    `json:"required_scope"`
+				RequiredScopes soft[[]string]                  `json:"required_scopes"`
+				GrantedScopes  soft[[]string]                  `json:"granted_scopes"`
+				Fields         soft[map[string]soft[[]string]] `json:"fields"`
+			}] `json:"details"`
+		}] `json:"error"`
 	}
-	// Unlike the package that reads rows, encoding/json goes on behind a field of another shape.
-	_ = encodingjson.Unmarshal(k.body, &body) // what cannot be read is not shown
-	seen, details := &body.Error, &body.Error.Details
-	if seen.Code == "" {
+	err := json.Unmarshal(k.body, &body, lenient)
+	seen, details := &body.Error.is, &body.Error.is.Details.is
+	if err != nil || seen.Code.is == "" { // what is no JSON to its end says nothing
 		e.Message = k.unusual()
 		return e
 	}
-	e.Code, e.Message = brief(redact(seen.Code, k.key)), brief(redact(seen.Message, k.key))
-	e.RequiredScope = redact(cmp.Or(append([]string{details.RequiredScope}, details.RequiredScopes...)...), k.key)
-	e.GrantedScopes = redact(strings.Join(details.GrantedScopes, " "), k.key)
+	e.Code, e.Message = brief(redact(seen.Code.is, k.key)), brief(redact(seen.Message.is, k.key))
+	e.RequiredScope = redact(cmp.Or(append([]string{details.RequiredScope.is}, details.RequiredScopes.is...)...), k.key)
+	e.GrantedScopes = redact(strings.Join(details.GrantedScopes.is, " "), k.key)
 	var fields strings.Builder
-	for _, field := range slices.Sorted(maps.Keys(details.Fields)) {
-		if messages := details.Fields[field]; len(messages) > 0 {
+	for _, field := range slices.Sorted(maps.Keys(details.Fields.is)) {
+		if messages := details.Fields.is[field].is; len(messages) > 0 {
 			fields.WriteString("; " + field + ": " + strings.Join(messages, ", "))
 		}
 	}
@@ -75,9 +86,15 @@ func (k *call) unusual() string {
 }
 
 func (k *call) redirected() string {
-	to, err := k.client.base.Parse(k.location)
+	base := k.client.base
+	asked, _ := k.target.in(base) // no error: it was asked
+	to, err := asked.Parse(k.location)
 	if err != nil || k.location == "" || to.Host == "" {
 		return "a redirect that leads nowhere"
 	}
-	return fmt.Sprintf("a redirect to %q was not followed; if that is the service, put it into the base URL", to.Scheme+"://"+to.Host)
+	where, advice := to.Scheme+"://"+to.Host, "if that is the service, put it into the base URL"
+	if to.Scheme == base.Scheme && strings.EqualFold(to.Host, base.Host) {
+		where, advice = to.Path, "is the path of base_url right?" // a query may hold anything
+	}
+	return fmt.Sprintf("a redirect to %q was not followed; %s", brief(redact(where, k.key)), advice)
 }

@@ -73,7 +73,7 @@ func passing(err error) bool {
 	if p, ok := errors.AsType[*ProxyError](err); ok {
 		return p.Status >= http.StatusInternalServerError
 	}
-	return !errors.Is(err, errKey) && !untrusted(err)
+	return !errors.Is(err, errNoKey) && !errors.Is(err, errBadKey) && !untrusted(err)
 }
 
 // untrusted is true of a server that is not who it should be, or speaks no TLS.

@@ -154,6 +154,9 @@ func TestWhatStaysOfWhatIsStored(t *testing.T) {
 	if got := string(p.Stored([]byte(strings.Replace(full, "forged", strings.Repeat("f", 64), 1)))); strings.Contains(got, "ffff") {
 		t.Errorf("a forged pseudonym stays: %s", got)
 	}
+	if phone, key := CustomerOf([]byte(`{"customer":{"phone":"0722"},"customer_key":"` + strings.Repeat("f", 64) + `"}`)); phone != "0722" || key != "" {
+		t.Errorf("beside a phone: customer %q, %q", phone, key)
+	}
 	dropped := policy(t, Drop).Stored(stored)
 	if phone, key := CustomerOf(dropped); phone != "" || key != "" || strings.Contains(string(dropped), p.CustomerKey("0722123456")) {
 		t.Errorf("dropped: %s", dropped)

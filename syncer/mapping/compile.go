@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -70,7 +71,7 @@ func (c *compiler) column(col sinks.Column) int {
 func (c *compiler) object(t reflect.Type, at place) *object {
 	o := &object{path: at.path, index: map[string]int{}}
 	if t.Kind() != reflect.Struct {
-		c.refuse("%s is not a struct", t)
+		c.refuse("%s: %s is not a struct", cmp.Or(strings.TrimSuffix(at.path, "."), "the row"), t)
 		return o
 	}
 	for _, sf := range reflect.VisibleFields(t) {

@@ -86,9 +86,11 @@ func TestCompileRefuses(t *testing.T) {
 		}
 	}
 	_, err := Compile[struct {
-		A float64 `json:"a"`
+		L []struct {
+			A float64 `json:"a"`
+		} `json:"l"`
 	}]("t")
-	refused("float", "float64 is not a struct", err)
+	refused("float", "l.a: float64 is not a struct", err)
 	_, err = Compile[struct{ A string }]("t")
 	refused("untagged", "no name in JSON", err)
 	_, err = Compile[struct {
@@ -120,5 +122,5 @@ func TestCompileRefuses(t *testing.T) {
 	_, err = Compile[inner]("t", sinks.Column{Name: "x", Kind: sinks.Day})
 	refused("day as context", "not a text", err)
 	_, err = Compile[string]("t")
-	refused("no struct", "not a struct", err)
+	refused("no struct", "the row: string is not a struct", err)
 }
