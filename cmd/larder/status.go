@@ -103,10 +103,11 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 		if src.Budget.KeyLimit > 0 {
 			head = append(head, fmt.Sprintf("%d of %s in the last minute", src.Budget.KeyUsed, text.Plural(src.Budget.KeyLimit, "request")))
 		}
-		if head = append(head, src.Notes(s.Now)...); len(head) > 0 {
+		concerns, notes := src.Shown(s.Now)
+		if head = append(head, notes...); len(head) > 0 {
 			line("  ", strings.Join(head, "; "))
 		}
-		for _, c := range src.Matters(s.Now) {
+		for _, c := range concerns {
 			line("  ", strings.TrimSpace(c.Text+" "+c.Advice))
 		}
 		if len(src.Streams) == 0 {
@@ -139,7 +140,8 @@ func streamTable(now time.Time, src *status.SourceStatus, width int) *table {
 		if st.Progress != nil && st.State != status.StateStarting {
 			notes = append([]string{st.Progress.Text()}, notes...)
 		}
-		t.add(st.Name, src.Light(st).Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows, strings.Join(notes, "; "))
+		t.add(st.Name, src.Light(st).Label, lag, cmp.Or(st.NextWalk(now), "-"), watermark, rows,
+			strings.ReplaceAll(strings.Join(notes, "; "), ".; ", "; "))
 	}
 	return t
 }

@@ -38,8 +38,8 @@ bistro: backfill
 ! The service does not answer.
 
 bistro: no answer
-  Bistro; 3 of 120 requests in the last minute
-  The service does not answer. No answer. Asked again in 8 s.
+  Bistro; 3 of 120 requests in the last minute; asked again in 8 s
+  The service does not answer. No answer.
   stream       state      last walk     next walk  newest change (UTC)  rows  note
   sales_daily  not asked  never walked  -          -                    -
 `)
@@ -93,6 +93,24 @@ bistro: up to date
   proven until 2025-12-01
   stream    state       last walk  next walk  newest change (UTC)  rows  note
   products  up to date  just now   -          -                    12    last error 2 min ago: GET /products: no answer
+`)
+}
+
+// The notes of a stream are one line, however many sentences they are.
+func TestStatusJoinsNotesWithoutFullStops(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	want(t, status.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []status.SourceStatus{{
+		Name: "bistro", State: "running", PersonalData: "keep",
+		Streams: []status.StreamStatus{{
+			Name: "products", State: "running", Detail: "Some were skipped. They come again.", LastError: "GET /products: no answer", LastErrorAt: now.Add(-time.Minute),
+		}},
+	}}}, `A daemon has been running for 60 min, since 2026-03-01 11:00:00 UTC.
+✓ Everything is up to date.
+
+bistro: up to date
+  all personal data is kept: names, phones, addresses (personal_data: keep)
+  stream    state       last walk  next walk  newest change (UTC)  rows  note
+  products  up to date  just now   -          -                    -     Some were skipped. They come again; last error 60 s ago: GET /products: no answer
 `)
 }
 

@@ -212,8 +212,10 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	on, off := credentials.ByScope(streams)
 	err := credentials.CheckScopes(s, streams)
 	switch {
+	case err != nil && len(s.Streams) > 0:
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
 	case err != nil:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take streams that are configured out of the configuration.", "%v", err))
+		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "%v", err))
 	case len(off) > 0:
 		all = append(all, good("streams on: %s; off for lack of scope: %s", strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:

@@ -31,8 +31,12 @@ func TestCheckOfWhatAKeyMayRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := KeyFindings(&config.Source{Name: "bistro", Streams: tt.streams}, types.Me{Scopes: tt.scopes})
-			if f := found[len(found)-1]; f.Mark != tt.mark || !strings.HasPrefix(f.Text, tt.text) {
+			f := found[len(found)-1]
+			if f.Mark != tt.mark || !strings.HasPrefix(f.Text, tt.text) {
 				t.Errorf("got %s %s", f.Mark, f.Text)
+			}
+			if named := strings.Contains(f.Advice, "take the streams out"); named != (tt.mark == "✗" && len(tt.streams) > 0) {
+				t.Errorf("advice %q", f.Advice)
 			}
 		})
 	}

@@ -10,14 +10,19 @@ import (
 	"github.com/larder-sync/larder/config"
 )
 
-// KeyInterval is how often a key's file is read again at most.
-const KeyInterval = 5 * time.Second
+const (
+	// KeyInterval is how often a key's file is read again at most.
+	KeyInterval = 5 * time.Second
+	// missingGrace is how long the key of a next_key_file that is gone stays in use: the
+	// file may be on its way to be replaced.
+	missingGrace = time.Minute
+)
 
 // key hands out a source's API key and reads its file anew every few seconds, so that
 // a rotated key needs neither restart nor reload. The content decides, not the time
 // of the file: tools that copy times along would hide a new key. A file that cannot be
 // read, is empty or is missing leaves the last key in use. Only a next_key_file may be
-// missing without a warning: it is there from the beginning of a rotation to its end.
+// missing: it is there from the beginning of a rotation to its end.
 type key struct {
 	setting string // that names the file
 	source  string
@@ -26,9 +31,10 @@ type key struct {
 	log     *slog.Logger
 	problem atomic.Pointer[string] // why the file cannot be read now; nil: it can
 
-	mu     sync.Mutex
-	value  config.Secret
-	readAt time.Time
+	mu           sync.Mutex
+	value        config.Secret
+	readAt       time.Time
+	missingSince time.Time // of a next_key_file; zero while it is there
 }
 
 // newKey reads the key once; its errors belong to the configuration.
@@ -61,8 +67,17 @@ func (k *key) reread() {
 		return
 	}
 	k.problem.Store(nil)
-	if !v.IsZero() && v.Reveal() != k.value.Reveal() { // zero: a next_key_file that is gone
+	switch {
+	case !v.IsZero():
+		k.missingSince = time.Time{}
+	case k.missingSince.IsZero():
+		k.missingSince = time.Now()
+		return
+	case time.Since(k.missingSince) < missingGrace:
+		return
+	}
+	if v.Reveal() != k.value.Reveal() {
 		k.value = v
-		k.log.Info(k.setting+" read anew", "source", k.source, "file", k.file)
+		k.log.Info(k.setting+" read anew", "source", k.source, "file", k.file, "there", !v.IsZero())
 	}
 }

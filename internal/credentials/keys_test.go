@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,12 +100,48 @@ func TestNextKeyFileMayComeLateAndGoAgain(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(24 * time.Hour)
-		if got := k.reveal(); got != "after" {
-			t.Errorf("a day after its file went the next key is %q", got)
+		for want, limit := "after", time.Now().Add(missingGrace); time.Now().Before(limit); time.Sleep(KeyInterval) {
+			if got := k.reveal(); got != want {
+				t.Fatalf("within a minute the key = %q, want %q", got, want)
+			}
+		}
+		time.Sleep(2 * KeyInterval)
+		if got := k.reveal(); got != "" {
+			t.Errorf("a minute after its file went the next key is %q", got)
 		}
 		if n := strings.Count(log.String(), "the one before stays in use"); n != 1 {
 			t.Errorf("%d warnings, want one for the empty file:\n%s", n, log.String())
+		}
+	})
+}
+
+func TestASecondSecretThatIsTakenAwayIsNotGoodAfterAMinute(t *testing.T) {
+	dir := t.TempDir()
+	first, next := filepath.Join(dir, "first"), filepath.Join(dir, "next")
+	for _, file := range []string{first, next} {
+		if err := os.WriteFile(file, []byte(filepath.Base(file)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &config.Source{Name: "bistro", Webhook: config.Webhook{SecretFile: first, NextSecretFile: next}}
+		secrets, err := Reader{Log: slog.New(slog.DiscardHandler)}.WebhookSecrets(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{first, next} {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k := Keys{secrets: secrets}
+		time.Sleep(KeyInterval)
+		if got := k.Secrets(); !slices.Equal(got, []string{"first", "next"}) {
+			t.Errorf("%q: they may be on their way to be replaced", got)
+		}
+		time.Sleep(missingGrace)
+		if got := k.Secrets(); !slices.Equal(got, []string{"first", ""}) {
+			t.Errorf("%q: only the second may be gone", got)
 		}
 	})
 }

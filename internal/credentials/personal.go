@@ -65,14 +65,15 @@ func makeKey(path string) error {
 	if err == nil {
 		err = os.Link(f.Name(), path)
 	}
-	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
+	return errors.Join(err, os.Remove(f.Name()), syncFolder(dir)) // also when another process was first
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Pseudonym returns the pseudonym of a phone; empty where pseudonyms were never made.

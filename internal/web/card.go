@@ -12,10 +12,10 @@ import (
 // card is a source shown whole.
 type card struct {
 	judged
-	Matters []status.Concern
-	Notes   string
-	Bars    []bar
-	Rows    []stream
+	Concerns []status.Concern
+	Notes    string
+	Bars     []bar
+	Lines    []stream
 }
 
 // bar is a part of a whole, in the same words whether or not bars can be seen.
@@ -30,7 +30,7 @@ type bar struct {
 type stream struct {
 	*status.StreamStatus
 	Light  status.Concern
-	Held   string
+	Rows   string
 	Last   moment
 	Next   string // when it is asked for next
 	Newest moment
@@ -38,7 +38,8 @@ type stream struct {
 }
 
 func newCard(now time.Time, s judged) card {
-	c := card{judged: s, Matters: s.Matters(now), Notes: text.Sentence(strings.Join(s.Notes(now), "; "))}
+	concerns, notes := s.Shown(now)
+	c := card{judged: s, Concerns: concerns, Notes: text.Sentence(strings.Join(notes, "; "))}
 	for _, x := range []bar{
 		{Label: "key", Value: s.Budget.KeyUsed, Max: s.Budget.KeyLimit},
 		{Label: "totals", Value: s.Budget.HeavyUsed, Max: s.Budget.HeavyLimit},
@@ -51,18 +52,18 @@ func newCard(now time.Time, s judged) card {
 		}
 	}
 	for i := range s.Streams {
-		c.Rows = append(c.Rows, newStream(now, s, &s.Streams[i]))
+		c.Lines = append(c.Lines, newStream(now, s, &s.Streams[i]))
 	}
 	return c
 }
 
 func newStream(now time.Time, src judged, s *status.StreamStatus) stream {
-	v := stream{StreamStatus: s, Light: src.Light(s), Held: "–", Last: at(now, s.LastSuccess), Newest: at(now, s.Watermark), Notes: src.StreamNotes(now, s)}
+	v := stream{StreamStatus: s, Light: src.Light(s), Rows: "–", Last: at(now, s.LastSuccess), Newest: at(now, s.Watermark), Notes: src.StreamNotes(now, s)}
 	if next := s.NextWalk(now); next != "" {
 		v.Next = "Next walk: " + next
 	}
 	if s.Rows != nil {
-		v.Held = text.Count(*s.Rows)
+		v.Rows = text.Count(*s.Rows)
 	}
 	if s.Watermark.IsZero() {
 		v.Newest.Text = "–"

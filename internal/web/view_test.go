@@ -55,14 +55,14 @@ func TestTroubleComesFirst(t *testing.T) {
 		t.Errorf("order = %s", got)
 	}
 	bistro := p.Cards[1]
-	if bistro.Worst.Label != "3 rows in quarantine" || bistro.Worst.Tone() != status.ToneTrouble || len(bistro.Matters) != 2 || bistro.Matters[1].Text != "Larder is behind with products." {
-		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.Worst, bistro.Matters)
+	if bistro.Worst.Label != "3 rows in quarantine" || bistro.Worst.Tone() != status.ToneTrouble || len(bistro.Concerns) != 2 || bistro.Concerns[1].Text != "Larder is behind with products." {
+		t.Errorf("bistro = %+v, %+v: what is wrong with a stream must show at its source", bistro.Worst, bistro.Concerns)
 	}
 	corner := p.Cards[0]
-	if got := corner.Matters[0].Advice; !strings.HasSuffix(got, " For 20 min, asked again in 3 min.") {
+	if got := corner.Notes; !strings.HasPrefix(got, "In trouble for 20 min, asked again in 3 min") {
 		t.Errorf("corner = %q", got)
 	}
-	orders := p.Cards[2].Rows[6]
+	orders := p.Cards[2].Lines[6]
 	if orders.Progress == nil || orders.Progress.Text() != "214,800 of 500,800 rows, 12 min left, 1,430 requests" {
 		t.Errorf("forecast = %+v", orders.Progress)
 	}
@@ -71,10 +71,10 @@ func TestTroubleComesFirst(t *testing.T) {
 func TestARefusedKeyIsOneSentence(t *testing.T) {
 	s := refused()
 	c := newCard(noon, judge([]status.SourceStatus{s})[0])
-	if len(c.Matters) != 1 || !strings.Contains(c.Matters[0].Advice, "key_file") {
-		t.Errorf("%+v", c.Matters)
+	if len(c.Concerns) != 1 || !strings.Contains(c.Concerns[0].Advice, "key_file") {
+		t.Errorf("%+v", c.Concerns)
 	}
-	for _, stream := range c.Rows {
+	for _, stream := range c.Lines {
 		if stream.Light.Label != "not asked" || stream.Light.Tone() != status.ToneQuiet || len(stream.Notes) > 0 {
 			t.Errorf("%+v", stream)
 		}
@@ -86,11 +86,11 @@ func TestNothingIsGreenOverDriftAndQuarantine(t *testing.T) {
 	p := newView(s, About{}, asked{})
 	c := p.Cards[0]
 	if p.Tone != status.ToneTrouble || c.Worst.Label != "90 days differ" || c.Worst.Tone() != status.ToneTrouble || p.Title != "! Larder" ||
-		c.Rows[6].Light.Tone() != status.ToneTrouble || c.Rows[4].Light.Label != "12 in quarantine" || c.Rows[4].Light.Tone() != status.ToneTrouble {
-		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.Worst, c.Rows)
+		c.Lines[6].Light.Tone() != status.ToneTrouble || c.Lines[4].Light.Label != "12 in quarantine" || c.Lines[4].Light.Tone() != status.ToneTrouble {
+		t.Errorf("%s %s, %+v, %+v", p.Headline, p.Tone, c.Worst, c.Lines)
 	}
-	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Matters) != 2 || c.Matters[0].Advice == "" {
-		t.Errorf("%+v, %+v", p.Also, c.Matters)
+	if len(p.Also) != 1 || p.Also[0].Text != "12 rows are in quarantine." || len(c.Concerns) != 2 || c.Concerns[0].Advice == "" {
+		t.Errorf("%+v, %+v", p.Also, c.Concerns)
 	}
 	s.Sources = append(s.Sources, healthy("ancora", "Ancora Veche"))
 	if l := judge(s.Sources)[0].Worst; l.Label != "90 days differ" || l.Text != "90 days differ from the service's totals." {
@@ -102,8 +102,8 @@ func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	a, b := healthy("a", "A"), healthy("b", "A")
 	b.BusinessID = a.BusinessID // two keys of one restaurant: its rows are there once
 	p := newView(status.Status{Now: noon, CountedAt: noon.Add(-20 * time.Second), Sources: []status.SourceStatus{a, b}}, About{}, asked{})
-	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Rows[6].Held != "48,211" {
-		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Rows[6])
+	if p.Facts[0] != (fact{"Rows held", "56,889", "counted 20 s ago"}) || p.Cards[0].Lines[6].Rows != "48,211" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Lines[6])
 	}
 	// Two keys of one restaurant that read different lists, and one of another: whichever
 	// is shown first, each list counts once.
@@ -126,8 +126,8 @@ func TestRowsHeldAreThoseOfTheWarehouse(t *testing.T) {
 	}
 	a.Streams = []status.StreamStatus{{Name: "products", State: status.StateRunning, Written: 5}}
 	p = newView(status.Status{Now: noon, Sources: []status.SourceStatus{a}}, About{}, asked{})
-	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Rows[0].Held != "–" {
-		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Rows[0])
+	if p.Facts[0] != (fact{"Rows held", "–", "not counted yet"}) || p.Cards[0].Lines[0].Rows != "–" {
+		t.Errorf("%+v, %+v", p.Facts[0], p.Cards[0].Lines[0])
 	}
 }
 
@@ -165,7 +165,7 @@ func TestThousandSources(t *testing.T) {
 
 func TestADeepRunIsShown(t *testing.T) {
 	p := newView(status.Status{Now: noon, Sources: []status.SourceStatus{deep()}}, About{}, asked{})
-	daily, products := p.Cards[0].Rows[7].Progress, p.Cards[0].Rows[8].Progress
+	daily, products := p.Cards[0].Lines[7].Progress, p.Cards[0].Lines[8].Progress
 	if daily.Percent() != 33 || daily.Text() != "deep run: 4 of 12 questions, 16 s left" {
 		t.Errorf("%+v", daily)
 	}

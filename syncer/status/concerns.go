@@ -193,16 +193,13 @@ func (s *SourceStatus) ofDays(served bool) (all []Concern) {
 func (s *Status) Concerns() []Concern {
 	all := s.own()
 	own := len(all)
-	sources := map[string]int{} // by kind
+	sources := map[string][]string{} // by kind
 	for i := range s.Sources {
 		for _, c := range s.Sources[i].Concerns() {
-			sources[c.Kind]++
+			sources[c.Kind] = append(sources[c.Kind], s.Sources[i].Name)
 			at := slices.IndexFunc(all, func(other Concern) bool { return other.Kind == c.Kind })
 			switch {
 			case at < 0:
-				if len(s.Sources) > 1 && !ofAll(c.Kind) {
-					c.Text = s.Sources[i].Name + ": " + c.Text
-				}
 				all = append(all, c)
 			case at < own: // the daemon's own words are better
 			case c.Kind == HealthGood && len(c.Text) < len(all[at].Text):
@@ -212,8 +209,17 @@ func (s *Status) Concerns() []Concern {
 			}
 		}
 	}
-	for i := own; i < len(all); i++ {
-		if c, more := &all[i], sources[all[i].Kind]-1; more > 0 && !ofAll(c.Kind) {
+	for i := own; i < len(all) && len(s.Sources) > 1; i++ {
+		c, names := &all[i], sources[all[i].Kind]
+		if c.Kind == HealthGood || c.Kind == HealthWarehouse || c.Kind == HealthStopped { // which all of them have
+			continue
+		}
+		more := len(names) - 1
+		if more > 0 && c.Kind == HealthBackfill {
+			c.Text = "Backfill under way." // the first may not be the one that takes longest
+		}
+		c.Text = names[0] + ": " + c.Text
+		if more > 0 {
 			c.Text += " " + text.Counted(more, "more source", "has", "have") + " a concern of this kind."
 		}
 	}
@@ -227,11 +233,6 @@ func (s *Status) Concerns() []Concern {
 		}
 	}
 	return all
-}
-
-// ofAll reports whether all sources that have a concern of a kind have the same one.
-func ofAll(kind string) bool {
-	return kind == HealthGood || kind == HealthWarehouse || kind == HealthStopped
 }
 
 // own are the daemon's own problems; the status has their words.

@@ -27,7 +27,7 @@ const (
 	HealthGood          = "up_to_date"    // fresh, proven, nothing in quarantine
 	HealthWaiting       = "waiting"       // another process serves the source
 	HealthStopped       = "stopped"       // no daemon serves it: freshness is not known
-	HealthNone          = "no_sources"    // there is nothing to mirror
+	HealthNone          = "no_sources"    // there is nothing to mirror; of a stream: it is no concern (off, waiting, stopped)
 )
 
 // Tone is how much attention something wants.

@@ -156,7 +156,7 @@ func TestHealthOfSeveralSources(t *testing.T) {
 		{"one differs", Status{Sources: []SourceStatus{wellSource("a"), drift}}, "drift", "bistro: 90 days differ from the service's totals."},
 		{"several", Status{Sources: []SourceStatus{wellSource("a"), bad, drift, drift}}, "drift quarantine", "bistro: 90 days differ from the service's totals. 1 more source has a concern of this kind."},
 		{"several keys", Status{Sources: []SourceStatus{noProducts, refused, refused}}, "refused", "bistro: The key may not read products. 2 more sources have a concern of this kind."},
-		{"backfills", Status{Sources: []SourceStatus{filling(time.Minute), filling(time.Hour)}}, "backfill", "bistro: Backfill under way, 60 s left. 1 more source has a concern of this kind."},
+		{"backfills", Status{Sources: []SourceStatus{filling(time.Minute), filling(time.Hour)}}, "backfill", "bistro: Backfill under way. 1 more source has a concern of this kind."},
 		{"a backfill", Status{Sources: []SourceStatus{filling(time.Minute), wellSource("a")}}, "backfill", "bistro: Backfill under way, 60 s left."},
 		{"refused", Status{Sources: []SourceStatus{refused, bad, wellSource("a")}}, "refused quarantine", "bistro: The service refuses the key."},
 		{"warehouse", Status{WarehouseUnavailable: true, Problems: []string{"connection refused"}, Sources: []SourceStatus{drift, wellSource("a")}}, "warehouse drift", "The warehouse takes no rows."},
@@ -201,6 +201,23 @@ func TestAStreamThatIsBehindSaysWhy(t *testing.T) {
 	} {
 		s := SourceStatus{State: StateRunning, Streams: []StreamStatus{st}}
 		if got := strings.Join(s.StreamNotes(now, &s.Streams[0]), "; "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A last error is shown once, and not where the source's trouble explains it.
+func TestAStreamsLastErrorIsShownOnce(t *testing.T) {
+	for want, change := range map[string]func(*SourceStatus, *StreamStatus){
+		"GET /products: no answer. It is tried again.": func(_ *SourceStatus, st *StreamStatus) { st.Detail = "GET /products: no answer. It is tried again." },
+		"Some were skipped. | last error: GET /products: no answer": func(_ *SourceStatus, st *StreamStatus) {
+			st.Detail = "Some were skipped."
+		},
+		"Not configured, or the key lacks the scope.": func(s *SourceStatus, st *StreamStatus) { s.State, st.State = StateUnauthorized, StateOff },
+		"": func(s *SourceStatus, _ *StreamStatus) { s.State = StateUnauthorized },
+	} {
+		s := with(func(s *SourceStatus) { s.Streams[1].LastError = "GET /products: no answer"; change(s, &s.Streams[1]) })
+		if got := strings.Join(s.StreamNotes(time.Now(), &s.Streams[1]), " | "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -77,14 +77,11 @@ func (s *SourceStatus) StreamNotes(now time.Time, st *StreamStatus) (notes []str
 	if st.Quarantined > 0 && s.Light(st).Label != st.inQuarantine() {
 		notes = append(notes, st.inQuarantine())
 	}
-	if s.unserved() && st.State != StateOff {
-		return notes
-	}
-	note := s.note(st)
-	if note != "" {
+	unserved, note := s.unserved(), s.note(st)
+	if note != "" && (!unserved || st.State == StateOff) {
 		notes = append(notes, note)
 	}
-	if st.LastError != "" && st.LastError != note {
+	if !unserved && st.LastError != "" && !strings.Contains(note, st.LastError) {
 		when := "last error"
 		if !st.LastErrorAt.IsZero() { // a walk may have gone well since
 			when += " " + text.Ago(now, st.LastErrorAt)

@@ -54,30 +54,24 @@ func (p *ProofStatus) Text() string {
 	return "proven until " + p.ProvenUntil
 }
 
-// Matters are the concerns that a person reads beside the source: the worst, and when the source in
-// trouble is asked again; not that all is well, and no backfill, whose progress is shown.
-func (s *SourceStatus) Matters(now time.Time) []Concern {
-	all := slices.DeleteFunc(s.Concerns(), func(c Concern) bool {
-		return c.Kind == HealthGood || c.Kind == HealthBackfill || c.Kind == HealthStopped && s.Detail == ""
-	})
-	if len(all) > 0 && s.NextProbe.After(now) {
+// Shown is what a person reads beside the source: its concerns, the worst first, but not that all is
+// well and no backfill, whose progress is shown; and notes: when a source in trouble is asked again,
+// until when it is proven, and what is unusual.
+func (s *SourceStatus) Shown(now time.Time) (concerns []Concern, notes []string) {
+	all := s.Concerns()
+	worst, unproven := all[0].Text, slices.ContainsFunc(all, func(c Concern) bool { return c.Kind == HealthUnproven })
+	if s.NextProbe.After(now) {
 		again := "asked again in " + text.Span(s.NextProbe.Sub(now))
 		if !s.Since.IsZero() {
-			again = "for " + text.Span(now.Sub(s.Since)) + ", " + again
+			again = "in trouble for " + text.Span(now.Sub(s.Since)) + ", " + again
 		}
-		all[0].Advice = strings.TrimSpace(all[0].Advice + " " + text.Sentence(again))
+		notes = append(notes, again)
 	}
-	return all
-}
-
-// Notes are what else a person reads beside the source: until when it is proven, and what is unusual.
-func (s *SourceStatus) Notes(now time.Time) (notes []string) {
-	all := s.Concerns()
-	if s.Proof != nil && !slices.ContainsFunc(all, func(c Concern) bool { return c.Kind == HealthUnproven }) { // which has it
+	if s.Proof != nil && !unproven { // else the concern has it
 		notes = append(notes, s.Proof.Text())
 	}
 	for _, note := range s.Budget.Notes() {
-		if !strings.Contains(all[0].Text, note) {
+		if !strings.Contains(worst, note) {
 			notes = append(notes, note)
 		}
 	}
@@ -85,9 +79,11 @@ func (s *SourceStatus) Notes(now time.Time) (notes []string) {
 		notes = append(notes, "last ping "+text.Ago(now, s.LastPing))
 	}
 	if s.PersonalData == "keep" {
-		notes = append(notes, "all personal data is kept")
+		notes = append(notes, "all personal data is kept: names, phones, addresses (personal_data: keep)")
 	}
-	return notes
+	return slices.DeleteFunc(all, func(c Concern) bool {
+		return c.Kind == HealthGood || c.Kind == HealthBackfill || c.Kind == HealthStopped && s.Detail == ""
+	}), notes
 }
 
 // Percent is how far the walk is, -1 when that is not known.

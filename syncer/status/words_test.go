@@ -1,6 +1,8 @@
 package status
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,13 +40,26 @@ func TestProofInWords(t *testing.T) {
 func TestWhenASourceInTroubleIsAskedAgain(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, s := range map[string]SourceStatus{
-		"Check the certificate.":                                   {NextProbe: now},
-		"Check the certificate. Asked again in 8 s.":               {NextProbe: now.Add(8 * time.Second)},
-		"Check the certificate. For 20 min, asked again in 3 min.": {NextProbe: now.Add(3 * time.Minute), Since: now.Add(-20 * time.Minute)},
+		"":                   {NextProbe: now},
+		"asked again in 8 s": {NextProbe: now.Add(8 * time.Second)},
+		"in trouble for 20 min, asked again in 3 min": {NextProbe: now.Add(3 * time.Minute), Since: now.Add(-20 * time.Minute)},
 	} {
 		s.State, s.Detail = StateUnreachable, "check the certificate"
-		if got := s.Matters(now); len(got) != 1 || got[0].Advice != want {
-			t.Errorf("%+v, want %q", got, want)
+		s.Streams = []StreamStatus{{Name: "products", State: StateRunning, Damaged: true}} // which is worse
+		concerns, notes := s.Shown(now)
+		if got := strings.Join(notes, "; "); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
+		if kindsOf(concerns) != "damage unserved" || concerns[0].Advice != adviceProblem || concerns[1].Advice != "Check the certificate." {
+			t.Errorf("%+v", concerns)
+		}
+	}
+}
+
+// That all personal data is kept is unusual, and the note names what it is.
+func TestWhatIsKeptOfPeopleIsNamed(t *testing.T) {
+	s := with(func(s *SourceStatus) { s.PersonalData = "keep" })
+	if _, notes := s.Shown(time.Now()); !slices.Contains(notes, "all personal data is kept: names, phones, addresses (personal_data: keep)") {
+		t.Errorf("%q", notes)
 	}
 }
