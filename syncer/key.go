@@ -25,9 +25,7 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
 	failed := time.Now()
 	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(t, failed) })
-	if errors.Is(err, link.ErrBusy) { // so many keys are refused that this one cannot be tried
-		s.link.Troubled(t)
-	} else if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.Log.Debug("the source does not answer", "err", err)
 	}
 }

@@ -313,6 +313,52 @@ func TestReconcilingWithoutTheScopeSaysSo(t *testing.T) {
 	})
 }
 
+// Many keys end at once, and each source has another one. Where that is good, all are served again soon.
+// Where it is wrong too, nothing goes on asking with a key that was refused.
+func TestManyKeysTurnedAtOnce(t *testing.T) {
+	const many = 150
+	for name, good := range map[string]bool{"the next keys are good": true, "the next keys are wrong": false} {
+		t.Run(name, func(t *testing.T) {
+			inFake(t, func(t *testing.T, f *fake, w *world) {
+				f.on("/me", func(w http.ResponseWriter, r *http.Request) bool {
+					fmt.Fprint(w, strings.Replace(fakeMe, `"b1"`, `"b `+strings.TrimLeft(bearer(r), "kn")+`"`, 1))
+					return true
+				})
+				var sources []Source
+				keys := map[string]bool{"k0": true}
+				for i := range many {
+					s, next := sourceOf(fmt.Sprintf("s%d", i), fmt.Sprintf("k%d", i)), fmt.Sprintf("n%d", i)
+					s.NextKey = func() string { return next }
+					sources, keys[next] = append(sources, s), good
+				}
+				w.run(sources...)
+				w.until("running", time.Hour, w.filled)
+				f.mu.Lock()
+				f.keys = keys
+				f.mu.Unlock()
+				time.Sleep(90 * time.Second)
+				running := 0
+				for _, s := range w.syncer.Status().Sources {
+					if s.State == status.StateRunning {
+						running++
+					}
+				}
+				if good && running < many || !good && running > 10 {
+					t.Errorf("%d of %d sources are running after 90 s", running, many)
+				}
+				time.Sleep(270 * time.Second) // by then each source knows
+				f.mu.Lock()
+				f.refusals = nil
+				f.mu.Unlock()
+				time.Sleep(6 * time.Minute)
+				if n := f.mostIn(time.Minute); n > 30 {
+					t.Errorf("%d requests with a wrong key within a minute", n)
+				}
+			})
+		})
+	}
+}
+
 // mostIn is the most requests with a wrong key in any such time.
 func (f *fake) mostIn(d time.Duration) (most int) {
 	f.mu.Lock()

@@ -35,16 +35,24 @@ func (l *Link) IsRecent() bool {
 const freshAnswer = 10 * time.Second
 
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
-// the source's. It is the stream's own when /me has answered since. A key that the walk's answer
-// refused is tried like any that was refused before.
+// the source's. It is the stream's own when /me has answered since. Where so many keys are refused
+// that another one would have to wait, the source is in trouble without a question.
 func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	doubt := l.is.Ready && !l.answered.After(failed)
-	if doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) {
+	wrong := doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) && l.opts.Queue.full()
+	if wrong {
 		l.refused[l.inUse] = true
 	}
-	return doubt
+	l.mu.Unlock()
+	if wrong {
+		l.Troubled(t)
+		l.mu.Lock()
+		l.is.NextProbe = time.Now() // another key is tried, this one when there is a place for it
+		l.mu.Unlock()
+		l.opts.Changed()
+	}
+	return doubt && !wrong
 }
 
 // Troubled puts the source aside until its next probe. What is found out before that was

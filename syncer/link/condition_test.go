@@ -14,9 +14,10 @@ import (
 func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
+		q := NewQueue(1)
 		l := &Link{
 			refused: map[string]bool{},
-			opts:    Options{Queue: NewQueue(1), Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
+			opts:    Options{Queue: q, Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
 			is:      View{State: status.StateStarting},
 		}
 		if l.IsInDoubt(broken, time.Now()) {
@@ -32,11 +33,15 @@ func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 		if !l.IsInDoubt(broken, time.Now()) || !l.IsInDoubt(refused, time.Now()) {
 			t.Error("a later walk fails")
 		}
-		l.Troubled(refused)
-		if is := l.View(); is.Ready || is.State != status.StateUnauthorized || l.IsInDoubt(refused, time.Now()) {
-			t.Errorf("the source is not in trouble: %+v", is)
+		for !q.full() {
+			q.refused()
 		}
-		time.Sleep(time.Until(l.View().NextProbe))
+		if !l.IsInDoubt(broken, time.Now()) || l.IsInDoubt(refused, time.Now()) {
+			t.Error("the queue of keys is full")
+		}
+		if is := l.View(); is.Ready || is.State != status.StateUnauthorized || is.NextProbe.After(time.Now()) {
+			t.Errorf("the source is not in trouble until its key has a place: %+v", is)
+		}
 		l.PutOff()
 		if in := time.Until(l.View().NextProbe); in != time.Minute {
 			t.Errorf("put off by %s", in)

@@ -149,10 +149,10 @@ func (l *Link) try(ctx context.Context, key string, wasWell bool) (me api.Docume
 	l.mu.Lock()
 	inUse, k := key == l.inUse, untried
 	switch {
-	case l.refused[key]:
-		k = triedOnce
 	case inUse && l.is.Ready:
 		k = inService
+	case l.refused[key]:
+		k = triedOnce
 	case inUse || wasWell:
 		k = known
 	}

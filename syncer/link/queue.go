@@ -83,6 +83,19 @@ func (q *Queue) release(from, to rank) {
 	}
 }
 
+// full reports whether a key that has not been tried would have to wait.
+func (q *Queue) full() bool {
+	if !q.places[untried].TryAcquire(1) {
+		return true
+	}
+	defer q.release(untried, untried)
+	if !q.places[known].TryAcquire(1) {
+		return true
+	}
+	q.release(known, known)
+	return false
+}
+
 // refused counts a refused request that did not wait here, since the key was good when it
 // was last used. Such a request cannot be held up. Those that wait are.
 func (q *Queue) refused() {
