@@ -756,7 +756,7 @@ func TestVerifyOfDaysThatChangeLater(t *testing.T) {
 }
 
 // What is stored of a tombstone is compared with the list, which shows it where it is while it is
-// unchanged; one without updated_at is taken to be what the walk showed.
+// unchanged; one without updated_at is looked for in the whole list.
 func TestVerifyOfTombstones(t *testing.T) {
 	for name, null := range map[string]bool{"with updated_at": false, "without": true} {
 		t.Run(name, func(t *testing.T) {

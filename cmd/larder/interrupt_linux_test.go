@@ -113,7 +113,7 @@ func TestInterruptedResyncGoesOnInTheDaemon(t *testing.T) {
 	sync := h.onTerminal(80, "sync", "--full", "--stream", "sales_orders")
 	sync.shows("full resync: ")
 	sync.interrupt()
-	const words = "larder: interrupted; the daemon goes on by itself, and with the full resyncs that have begun; larder status shows how far it is, and what else was asked for has to be asked for again\n"
+	const words = "larder: interrupted; the daemon goes on by itself, and with the full resyncs that have begun; larder status shows how far it is, and a full resync that has not begun, or a confirmed sweep, has to be asked for again\n"
 	if text := sync.ends(1); !strings.HasSuffix(text, words) {
 		t.Errorf("the end is not %q:\n%s", words, text)
 	}

@@ -123,9 +123,9 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 	return report, err
 }
 
-// goesOn says what becomes of a sync whose command was interrupted. A confirmation of a sweep, for
-// one, ends with its command.
-const goesOn = "the daemon goes on by itself, and with the full resyncs that have begun; larder status shows how far it is, and what else was asked for has to be asked for again"
+// goesOn says what becomes of a sync whose command was interrupted. A confirmation of a sweep ends
+// with its command.
+const goesOn = "the daemon goes on by itself, and with the full resyncs that have begun; larder status shows how far it is, and a full resync that has not begun, or a confirmed sweep, has to be asked for again"
 
 // alone calls f with a syncer of this process, to make a pass. The context ends when the warehouse has
 // gone.

@@ -47,7 +47,7 @@ func (a *App) Ready(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("ask the daemon at web.listen whether it is ready: %w", err)
 	case code != http.StatusOK:
-		return errors.New(strings.TrimSpace(string(answer)))
+		return errors.New(strings.TrimSpace(string(answer[:min(len(answer), 16<<10)]))) // whatever listens there
 	}
 	return nil
 }

@@ -228,7 +228,7 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 	}
 	var counts []Count
 	sql := "SELECT stream, business_id, live FROM (" + strings.Join(selects, " UNION ALL ") + ") ORDER BY stream, business_id"
-	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
+	err := r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
 		var c Count
 		if err := rows.Scan(&c.Stream, &c.Business, &c.Rows); err != nil {
 			return err

@@ -102,7 +102,7 @@ func (st *List) compareSent(ctx context.Context, raw []byte, id string, updated 
 	}
 	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{id})
 	if err != nil {
-		return 0, fmt.Errorf("read the stored row: %w", err)
+		return 0, err
 	}
 	r, text := rows[id], ""
 	switch {

@@ -97,9 +97,11 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
 	in.AfterTaken = func() {
+		st.writing.Lock()
+		defer st.writing.Unlock()
 		for day, sum := range changed {
 			if sp.Covers(day) { // rows of other days are in quarantine
-				st.written.Store(DayKey(day, sp.Location), sum)
+				st.written[DayKey(day, sp.Location)] = sum
 			}
 		}
 	}

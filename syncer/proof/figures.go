@@ -164,8 +164,8 @@ func (r *reported) aside() string {
 }
 
 var (
-	amount  = regexp.MustCompile(`^-?0*[0-9]{1,16}(\.[0-9]{1,2})?$`) // money as a column holds it (api.md, "Conventions")
-	decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)            // without an exponent, or spaces
+	amount  = regexp.MustCompile(`^-?0{0,99}[0-9]{1,16}(\.[0-9]{1,2})?$`) // money as a column holds it (api.md, "Conventions")
+	decimal = regexp.MustCompile(`^-?[0-9]{1,100}(\.[0-9]{1,100})?$`)     // without an exponent, or spaces; no longer than is computed with
 )
 
 // readLine adds the figures of a row of /sales/products.

@@ -54,6 +54,7 @@ func TestAnswersThatCannotBeComparedAreUnproven(t *testing.T) {
 		"a key more":                {[]string{oneOrder(yesterday), oneOrder(today, `"cash":"10.00"`, `"cash":"10.00","crypto":"1.00"`)}, "", ""},
 		"a total that is no number": {[]string{oneOrder(yesterday), oneOrder(today, `"tips":"0.00"`, `"tips":"abc"`)}, sinks.VerdictUnproven, `tips is "abc", and no number`},
 		"a total that is null":      {[]string{oneOrder(yesterday), oneOrder(today, `"tips":"0.00"`, `"tips":null`)}, sinks.VerdictUnproven, "tips is null, and no number"},
+		"a sum of too many digits":  {[]string{oneOrder(yesterday), oneOrder(today, `"net_sales":"10.00"`, `"net_sales":"`+strings.Repeat("9", 101)+`"`)}, sinks.VerdictUnproven, "no number"},
 		"a sum in exponents":        {[]string{oneOrder(yesterday), oneOrder(today, `"net_sales":"10.00"`, `"net_sales":"1e1"`)}, sinks.VerdictUnproven, "no number"},
 		"a map that is a list":      {[]string{oneOrder(yesterday), oneOrder(today, `{"dine_in":"10.00"}`, `["10.00"]`)}, sinks.VerdictUnproven, `by_type is ["10.00"], and no object`},
 		"a method that is no sum":   {[]string{oneOrder(yesterday), oneOrder(today, `"card":"0.00"`, `"card":""`)}, sinks.VerdictUnproven, `payments/card is "", and no number`},
@@ -169,6 +170,9 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 		f := dayFigures{}
 		if bad := f.take("tips", jsontext.Value(strconv.Quote(text))); (bad == "") != (want != "") {
 			t.Errorf("%q: %q", text, bad)
+		}
+		if want != "" && f.sumOf() != (dayFigures{"tips": want}).sumOf() {
+			t.Errorf("%q has another sum than %s", f["tips"], want)
 		}
 		if len(differ(f, dayFigures{"tips": cmp.Or(want, "0")}, nil)) > 0 {
 			t.Errorf("%q is not %s", f["tips"], want)

@@ -102,7 +102,9 @@ func (st *Totals) askAllAgain() {
 
 // beginFill goes back from today, and writes every day anew.
 func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
-	st.written.Clear()
+	st.writing.Lock()
+	clear(st.written)
+	st.writing.Unlock()
 	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
 	cp.Pages, cp.Rows = 0, 0
 	st.back.Store(&backfill{cp, at})

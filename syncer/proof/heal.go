@@ -174,8 +174,11 @@ func (h *heal) intake(rows int) *write.Intake {
 // changed reports whether a row is stored otherwise than the service has it.
 func (h *heal) changed(raw []byte, stored *sinks.StoredRow) bool {
 	_, tombstone := h.rows.Read(raw)
-	if live := stored != nil && !stored.Removed; tombstone != nil || !live {
-		return live == (tombstone != nil)
+	switch live := stored != nil && !stored.Removed; {
+	case tombstone != nil:
+		return live
+	case !live:
+		return true
 	}
 	return len(h.rows.Differences(raw, stored)) > 0
 }

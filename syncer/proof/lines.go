@@ -81,8 +81,10 @@ func (st *Totals) changed(sp Span, r answer) map[types.Date]uint64 {
 	for i, raw := range r.Rows {
 		sums[r.days[i].Date] += maphash.Bytes(seed, raw) | 1
 	}
+	st.writing.Lock()
+	defer st.writing.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
-		old, known := st.written.Load(DayKey(day, sp.Location))
+		old, known := st.written[DayKey(day, sp.Location)]
 		return known && old == sum
 	})
 	return sums

@@ -58,7 +58,7 @@ func rankOf(verdict string) int {
 	return slices.Index(worse, sinks.VerdictUnproven)
 }
 
-// count counts a verdict of a rank.
+// count counts a verdict of a rank, which is its place in worse.
 func (d *VerdictCounts) count(rank int) {
 	*[]*uint64{&d.Proven, &d.Healed, &d.Explained, &d.Unsettled, &d.Unproven, &d.Drift}[rank]++
 }
