@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Problem is one thing wrong with a configuration.
@@ -40,7 +40,7 @@ type Error struct {
 }
 
 // ExitCode is the exit code of a command whose configuration cannot be used.
-func (e *Error) ExitCode() int { return exit.Usage }
+func (e *Error) ExitCode() int { return lifecycle.ExitUsage }
 
 func (e *Error) Error() string {
 	if len(e.Problems) == 1 {

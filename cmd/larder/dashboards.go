@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/dashboards"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 func dashboardsCommand(g *globals) *cobra.Command {
@@ -19,7 +19,7 @@ English.`,
 		Example: "  larder dashboards export /etc/grafana/larder",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return exit.UsageError(errors.New("say what to do with the dashboards, as in larder dashboards export DIR"))
+			return lifecycle.UsageError(errors.New("say what to do with the dashboards, as in larder dashboards export DIR"))
 		},
 	}
 	cmd.AddCommand(exportCommand(g))

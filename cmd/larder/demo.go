@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/demo"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer"
@@ -38,11 +38,11 @@ sources and the place of its data; LARDER_ variables do not change it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for name, n := range map[string]int{"restaurants": o.Restaurants, "days": o.Days, "orders-per-day": o.OrdersADay, "requests-per-minute": o.PerMinute} {
 				if n < 1 {
-					return exit.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
+					return lifecycle.UsageError(fmt.Errorf("--%s %d; allowed: 1 or more", name, n))
 				}
 			}
 			if g.config != "" {
-				return exit.UsageError(errors.New("--config: the demo writes a configuration of its own; --set changes it, and larder run takes yours"))
+				return lifecycle.UsageError(errors.New("--config: the demo writes a configuration of its own; --set changes it, and larder run takes yours"))
 			}
 			return runDemo(cmd, g, o)
 		},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -43,14 +43,14 @@ meanwhile. The API is not asked.`,
 				in := bufio.NewScanner(g.in)
 				in.Scan()
 				if in.Err() != nil {
-					return exit.UsageError(fmt.Errorf("read the phone from the standard input: %w", in.Err()))
+					return lifecycle.UsageError(fmt.Errorf("read the phone from the standard input: %w", in.Err()))
 				}
 				if r.Phone = strings.TrimSpace(in.Text()); r.Phone == "" {
-					return exit.UsageError(errors.New("there is no phone on the standard input"))
+					return lifecycle.UsageError(errors.New("there is no phone on the standard input"))
 				}
 			}
 			if err := r.Check(); err != nil {
-				return exit.UsageError(err)
+				return lifecycle.UsageError(err)
 			}
 			a, err := g.load(false, g.err, "")
 			if err != nil {

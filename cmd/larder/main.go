@@ -11,7 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // version is set when the binary is built.
@@ -40,12 +40,12 @@ func execute(ctx context.Context, args []string, t terminal) int {
 	root.SetErr(t.err)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exit.Done
+		return lifecycle.ExitDone
 	}
 	if !g.begun { // cobra's own errors: unknown commands and flags, wrong arguments
-		err = exit.UsageError(err)
+		err = lifecycle.UsageError(err)
 	}
-	code := exit.Code(err)
+	code := lifecycle.ExitCode(err)
 	g.fail(cmd, err, code)
 	return code
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
@@ -55,7 +55,7 @@ sales:read with 3.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := r.Check(); err != nil {
-				return exit.UsageError(err)
+				return lifecycle.UsageError(err)
 			}
 			a, show, err := g.beginPass(false, syncer.Selection{Sources: r.Sources})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 )
 
@@ -127,10 +127,10 @@ func (g *globals) load(withoutSources bool, w io.Writer, level string) (*app.App
 // logger makes the logger, which writes to w.
 func (g *globals) logger(w io.Writer, format, level string) (_ *slog.Logger, err error) {
 	if g.reload.Level, err = text.LogLevel(level); err != nil {
-		return nil, exit.UsageError(err)
+		return nil, lifecycle.UsageError(err)
 	}
 	if g.log, err = text.NewLogger(w, format, g.reload.Level); err != nil {
-		return nil, exit.UsageError(err)
+		return nil, lifecycle.UsageError(err)
 	}
 	g.format = format
 	return g.log, nil
@@ -148,7 +148,7 @@ func (g *globals) inJSON(err error) bool {
 
 // fail prints why a command ends, in the form of the log.
 func (g *globals) fail(cmd *cobra.Command, err error, code int) {
-	why := exit.Explain(err)
+	why := lifecycle.Explain(err)
 	if !g.begun { // flags behind the mistake were not parsed
 		flags := cmd.Root().PersistentFlags()
 		flags.ParseErrorsAllowlist.UnknownFlags = true

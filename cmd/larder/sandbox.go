@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-sync/larder/internal/demo"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/text"
@@ -52,10 +52,10 @@ Faults:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if g.config != "" || cmd.Flags().Changed("set") {
-				return exit.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
+				return lifecycle.UsageError(errors.New("the sandbox reads no configuration: leave --config and --set out; its flags say what it is like"))
 			}
 			if cmd.Flags().Changed("online-orders") && !o.Live {
-				return exit.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
+				return lifecycle.UsageError(errors.New("--online-orders: guests come with --live only; add it, or order by POST /v1/orders"))
 			}
 			if !o.Live {
 				o.OnlineOrders = 0

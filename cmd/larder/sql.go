@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
@@ -38,10 +38,10 @@ in \u001b; a pipe or file gets the answer as it is.`,
 				query = string(b)
 			}
 			if strings.TrimSpace(query) == "" {
-				return exit.UsageError(errors.New("the query is empty"))
+				return lifecycle.UsageError(errors.New("the query is empty"))
 			}
 			if m := namesFormat.FindStringSubmatch(query); m != nil && !strings.EqualFold(m[1], "asc") && !strings.EqualFold(m[1], "desc") {
-				return exit.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
+				return lifecycle.UsageError(fmt.Errorf("the query names its format: leave out FORMAT %s, and say --format %s", m[1], m[1]))
 			}
 			a, err := g.load(true, g.err, "warn")
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -64,7 +64,7 @@ code is 0 when it serves and has reached the warehouse, else 1.`,
 				err = printStatus(g.out, s, widthOf(g.out))
 			}
 			if err == nil && s.Health().Tone() == status.ToneTrouble {
-				return &exit.Error{Err: errors.New(s.Health().Text), Code: exit.Problem, Printed: true}
+				return &lifecycle.ExitError{Err: errors.New(s.Health().Text), Code: lifecycle.ExitProblem, Printed: true}
 			}
 			return err
 		},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -47,10 +47,10 @@ no failure, also when the key has nothing else to read.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if sel.ConfirmSweep && !sel.Full {
-				return exit.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
+				return lifecycle.UsageError(errors.New("--confirm-sweep needs --full: what is removed is found by a full resync"))
 			}
 			if sel.RetryFor < 0 {
-				return exit.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
+				return lifecycle.UsageError(fmt.Errorf("--retry-for %s: it must not be below 0s", sel.RetryFor))
 			}
 			a, show, err := g.beginPass(false, sel)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 )
 
@@ -46,11 +46,11 @@ type Error struct {
 func (e *Error) ExitCode() int {
 	switch {
 	case IsUnauthorized(e), IsKeyDisabled(e), IsScope(e), IsLocationForbidden(e):
-		return exit.API
+		return lifecycle.ExitAPI
 	case IsNoEndpoint(e):
-		return exit.Usage
+		return lifecycle.ExitUsage
 	}
-	return exit.Problem
+	return lifecycle.ExitProblem
 }
 
 func (e *Error) Error() string {

@@ -17,7 +17,6 @@ import (
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks"
@@ -63,12 +62,12 @@ func checkSelection(c *config.Config, sel syncer.Selection) error {
 	}
 	for _, s := range sel.Sources {
 		if !slices.Contains(names, s) {
-			return exit.UsageError(fmt.Errorf("--source %q is not configured; configured are %s", s, strings.Join(names, ", ")))
+			return lifecycle.UsageError(fmt.Errorf("--source %q is not configured; configured are %s", s, strings.Join(names, ", ")))
 		}
 	}
 	for _, s := range sel.Streams {
 		if !slices.Contains(config.Streams, s) {
-			return exit.UsageError(fmt.Errorf("--stream %q is unknown; known are %s", s, strings.Join(config.Streams, ", ")))
+			return lifecycle.UsageError(fmt.Errorf("--stream %q is unknown; known are %s", s, strings.Join(config.Streams, ", ")))
 		}
 	}
 	return nil
@@ -105,7 +104,7 @@ func (a *App) syncer(way http.RoundTripper, o syncer.Options) (*syncer.Syncer, e
 	o.API.Transport = way
 	y, err := syncer.New(o)
 	if err != nil {
-		return nil, exit.UsageError(err)
+		return nil, lifecycle.UsageError(err)
 	}
 	return y, nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/backup"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -34,19 +33,19 @@ var errRemoteBackup = errors.New("a backup of a remote warehouse is its server's
 func (a *App) Backup(ctx context.Context, dir, base string, progress func(BackupProgress)) (m backup.Manifest, err error) {
 	dsn := a.Config.Warehouse.DSN
 	if !dsn.Embedded() {
-		return m, exit.UsageError(errRemoteBackup)
+		return m, lifecycle.UsageError(errRemoteBackup)
 	}
 	if dir, err = backup.Place(dir, dsn.Dir()); err != nil {
-		return m, exit.UsageError(err)
+		return m, lifecycle.UsageError(err)
 	}
 	if m, err = (backup.Manifest{Larder: a.version, Database: a.Config.Warehouse.Database}).On(base); err != nil {
-		return m, exit.UsageError(err)
+		return m, lifecycle.UsageError(err)
 	}
 	if err := a.existing(ctx); err != nil {
 		return m, err
 	}
 	if engine.Foreign(dsn.Dir()) != nil {
-		return m, exit.WarehouseError(fmt.Errorf("the data folder %s is another user's, whose engine could not write a backup into a folder of root's: "+
+		return m, lifecycle.WarehouseError(fmt.Errorf("the data folder %s is another user's, whose engine could not write a backup into a folder of root's: "+
 			"run larder backup as that user, or have its service do it (systemctl start larder-backup)", dsn.Dir()))
 	}
 	err = a.withWarehouse(ctx, func(o opened) (err error) {
@@ -87,7 +86,7 @@ func (a *App) backUp(ctx context.Context, sink *clickhouse.Sink, dir string, m b
 	if m.Base != "" {
 		staged, err := backup.Stage(m.Base, work)
 		if err != nil {
-			return m, exit.UsageError(err)
+			return m, lifecycle.UsageError(err)
 		}
 		to.Base = staged.Rows
 	}
@@ -142,13 +141,13 @@ func twiceASecond(ctx context.Context, f func()) (stop func()) {
 func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgress)) (m backup.Manifest, err error) {
 	dsn := a.Config.Warehouse.DSN
 	if !dsn.Embedded() {
-		return m, exit.UsageError(errRemoteBackup)
+		return m, lifecycle.UsageError(errRemoteBackup)
 	}
 	if m, err = backup.Read(dir); err != nil {
-		return m, exit.UsageError(err)
+		return m, lifecycle.UsageError(err)
 	}
 	if m.Database != a.Config.Warehouse.Database {
-		return m, exit.UsageError(fmt.Errorf("the backup %s is of the database %q: set warehouse.database to that", dir, m.Database))
+		return m, lifecycle.UsageError(fmt.Errorf("the backup %s is of the database %q: set warehouse.database to that", dir, m.Database))
 	}
 	data, err := filepath.Abs(dsn.Dir())
 	if err != nil {
@@ -162,9 +161,9 @@ func (a *App) Restore(ctx context.Context, dir string, progress func(BackupProgr
 	}
 	unlock, err := backup.Lock(data)
 	if errors.Is(err, backup.ErrLocked) {
-		return m, exit.WarehouseError(fmt.Errorf("another larder restore to %s is running: wait until it has ended", data))
+		return m, lifecycle.WarehouseError(fmt.Errorf("another larder restore to %s is running: wait until it has ended", data))
 	} else if err != nil {
-		return m, exit.WarehouseError(engine.Unwritable(data, err))
+		return m, lifecycle.WarehouseError(engine.Unwritable(data, err))
 	}
 	defer unlock()
 	hidden := filepath.Join(data, warehouse.RestoringFolder)
@@ -186,11 +185,11 @@ func emptyFolder(data, hidden string, log *slog.Logger) error {
 	began := slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == warehouse.RestoringFolder })
 	switch {
 	case began && len(entries) > 1:
-		return exit.UsageError(fmt.Errorf("an earlier restore to the data folder %s did not finish: empty it, and run larder restore again", data))
+		return lifecycle.UsageError(fmt.Errorf("an earlier restore to the data folder %s did not finish: empty it, and run larder restore again", data))
 	case began:
 		return backup.RemoveUnfinished(hidden, log)
 	case len(entries) > 0:
-		return exit.UsageError(fmt.Errorf("the data folder %s is not empty, and larder restore overwrites nothing: stop the daemon, move the folder away, and run it again", data))
+		return lifecycle.UsageError(fmt.Errorf("the data folder %s is not empty, and larder restore overwrites nothing: stop the daemon, move the folder away, and run it again", data))
 	}
 	return nil
 }
@@ -211,7 +210,7 @@ func (a *App) restoreInto(ctx context.Context, hidden, dir string, progress func
 	}
 	from, err := backup.Stage(dir, work)
 	if err != nil {
-		return exit.UsageError(err)
+		return lifecycle.UsageError(err)
 	}
 	err = there.withWarehouse(ctx, func(o opened) error {
 		if err := o.sink.Restore(ctx, from, func(n, of uint64) { progress(BackupProgress{"restore", n, of}) }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -20,13 +20,13 @@ func TestReportsArriveWhole(t *testing.T) {
 	held := &status.SweepHeld{Source: "a", Stream: "orders", Rows: 3, At: at}
 	arrives(t, syncer.Report{StartedAt: at, FinishedAt: at, Sources: []syncer.SourceReport{
 		{Source: "a", Streams: []syncer.StreamReport{done, withHeld(done, held)}},
-		{Source: "b", State: "unauthorized", Err: &status.Failure{Text: "no key", Code: exit.API, Hint: "ask"}, Streams: []syncer.StreamReport{}},
+		{Source: "b", State: "unauthorized", Err: &status.Failure{Text: "no key", Code: lifecycle.ExitAPI, Hint: "ask"}, Streams: []syncer.StreamReport{}},
 	}})
-	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &status.Failure{Text: "no answer", Code: exit.Problem}}}})
+	arrives(t, syncer.ReconcileReport{StartedAt: at, Sources: []syncer.SourceReconcile{{Source: "a", Steps: 2}, {Err: &status.Failure{Text: "no answer", Code: lifecycle.ExitProblem}}}})
 }
 
 func withHeld(r syncer.StreamReport, held *status.SweepHeld) syncer.StreamReport {
-	r.Err = &status.Failure{Text: held.Error(), Code: exit.Problem, Held: held}
+	r.Err = &status.Failure{Text: held.Error(), Code: lifecycle.ExitProblem, Held: held}
 	return r
 }
 

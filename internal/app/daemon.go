@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -118,7 +117,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	case errors.Is(err, errTaken):
 		d.app.Log.Warn("another daemon is running on this data folder; each source is served by one of them", "reason", err)
 	case err != nil:
-		return exit.WarehouseError(err)
+		return lifecycle.WarehouseError(err)
 	}
 	return nil
 }
@@ -128,7 +127,7 @@ func (d *Daemon) beside(ctx context.Context, err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) || !d.app.served(ctx) {
 		return err
 	}
-	return exit.WarehouseError(fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
+	return lifecycle.WarehouseError(fmt.Errorf("a daemon already runs on the data folder %s: larder status shows what it does; "+
 		"stop it first, or give this one other addresses, and it stands by (%s)", d.app.Config.Warehouse.DSN.Dir(), err.Error()))
 }
 
@@ -218,7 +217,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 	}
 	d.setProblem("")
 	if err := d.app.Damages(d.route).Settle(ctx, sink); err != nil {
-		return exit.WarehouseError(err)
+		return lifecycle.WarehouseError(err)
 	}
 	if d.before != nil {
 		if err := d.before(ctx, d.sources, sink); err != nil {
@@ -238,7 +237,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
-		return exit.WarehouseError(err)
+		return lifecycle.WarehouseError(err)
 	}
 	return nil
 }

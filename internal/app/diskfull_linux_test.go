@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/polling"
@@ -88,7 +88,7 @@ func TestSyncGivesUpOnAFullDisk(t *testing.T) {
 		w.change(t)
 		disk.Fill(0)
 		_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), disk.Dir) || !strings.Contains(err.Error(), "free some space") {
+		if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse || !strings.Contains(err.Error(), disk.Dir) || !strings.Contains(err.Error(), "free some space") {
 			t.Errorf("sync on a full disk: %v", err)
 		}
 		disk.Free()

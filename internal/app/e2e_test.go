@@ -22,7 +22,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/budget"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
@@ -286,7 +286,7 @@ func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 		t.Errorf("report = %+v", report)
 	}
 	w.equalsTruth(t)
-	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); exit.Code(err) != exit.Usage {
+	if _, err := w.app.Sync(t.Context(), syncer.Selection{Streams: []string{"none"}}, 0, nil); lifecycle.ExitCode(err) != lifecycle.ExitUsage {
 		t.Errorf("unknown stream: %v", err)
 	}
 	seen, err := w.app.Status(t.Context())
@@ -338,7 +338,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	defer taken.Close()
 	w.app.Config.Warehouse.HTTPListen = taken.Addr().String() // fails last, with page and engine open
 	_, err = w.app.Open(t.Context(), nil)
-	if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "is taken by another process") {
+	if lifecycle.ExitCode(err) != lifecycle.ExitUsage || !strings.Contains(err.Error(), "is taken by another process") {
 		t.Fatalf("err = %v", err)
 	}
 	w.app.Config.Warehouse.HTTPListen = ""

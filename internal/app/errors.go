@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -45,7 +45,7 @@ func (f *failures) source(source, stream string, failure *status.Failure) {
 func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...string) error {
 	all := &failures{}
 	for _, line := range found {
-		all.add(exit.Problem, line)
+		all.add(lifecycle.ExitProblem, line)
 	}
 	quarantined := false
 	for i := range sources {
@@ -56,12 +56,12 @@ func passError[S status.Outcomer](sources []status.SourceOutcome[S], found ...st
 			all.source(s.Source, o.Stream, o.Err)
 			if o.InQuarantine > 0 {
 				quarantined = true
-				all.add(exit.Problem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
+				all.add(lifecycle.ExitProblem, "source "+s.Source+": stream "+o.Stream+": "+text.Counted(o.InQuarantine, "row", "is", "are")+" in quarantine")
 			}
 		}
 	}
 	if quarantined {
-		all.add(exit.Problem, "  → "+status.AdviceQuarantine)
+		all.add(lifecycle.ExitProblem, "  → "+status.AdviceQuarantine)
 	}
 	return all.err()
 }
@@ -71,5 +71,5 @@ func (f *failures) err() error {
 	if len(f.lines) == 0 {
 		return nil
 	}
-	return &exit.Error{Err: errors.New(strings.Join(f.lines, linesBelow)), Code: f.code}
+	return &lifecycle.ExitError{Err: errors.New(strings.Join(f.lines, linesBelow)), Code: f.code}
 }

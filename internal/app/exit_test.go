@@ -19,8 +19,8 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/check"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/syncer"
@@ -68,14 +68,14 @@ func TestExitCodes(t *testing.T) {
 		{"nothing", nil, 0},
 		{"anything else", errors.New("x"), 1},
 		{"interrupted", context.Canceled, 1},
-		{"usage", exit.UsageError(errors.New("unknown flag")), 2},
+		{"usage", lifecycle.UsageError(errors.New("unknown flag")), 2},
 		{"configuration", fmt.Errorf("load: %w", &config.Error{}), 2},
 		{"port taken", &inbound.ListenError{}, 2},
 		{"unauthorized", fmt.Errorf("check: %w", refusal), 3},
 		{"key disabled", &api.Error{Status: http.StatusForbidden, Code: api.CodeKeyDisabled}, 3},
 		{"scope", &api.Error{Status: http.StatusForbidden, Code: api.CodeInsufficientScope}, 3},
 		{"service down", &api.Error{Status: http.StatusServiceUnavailable}, 1},
-		{"warehouse", fmt.Errorf("open: %w", exit.WarehouseError(errors.New("refused"))), 4},
+		{"warehouse", fmt.Errorf("open: %w", lifecycle.WarehouseError(errors.New("refused"))), 4},
 		{"sync: keys refused", report(badKey, disabled, fine), 3},
 		{"sync: scope refused", report(scope, fine), 3},
 		{"sync: no answer", report(down), 1},
@@ -90,26 +90,26 @@ func TestExitCodes(t *testing.T) {
 		{"reconcile: no scope", fmt.Errorf("a: %w", stream.ErrNoScope), 3},
 		{"sync: a named stream without its scope", offEverywhere("products", []status.StreamOutcome{{Stream: "products", Off: "key lacks menu:read", NoScope: true}}), 3},
 		{"sync: a named stream that is not configured", offEverywhere("products", []status.StreamOutcome{{Stream: "products", Off: "not configured"}}), 2},
-		{"check", &exit.Error{Err: errors.New("a check failed"), Code: 3, Printed: true}, 3},
+		{"check", &lifecycle.ExitError{Err: errors.New("a check failed"), Code: 3, Printed: true}, 3},
 		{"through the daemon", &status.Failure{Text: "x", Code: 4}, 4},
 		{"two at once", errors.Join(errors.New("x"), refusal, &config.Error{}), 3},
 		{"two at once, interrupted", errors.Join(refusal, context.Canceled), 1},
 	}
 	for _, tt := range tests {
-		if got := exit.Code(tt.err); got != tt.want {
+		if got := lifecycle.ExitCode(tt.err); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestExplain(t *testing.T) {
-	if got := exit.Explain(&exit.Error{Err: errors.New("a check failed"), Code: 2, Printed: true}); got != "" {
+	if got := lifecycle.Explain(&lifecycle.ExitError{Err: errors.New("a check failed"), Code: 2, Printed: true}); got != "" {
 		t.Errorf("a failed check has printed its lines: %q", got)
 	}
-	if got := exit.Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {
+	if got := lifecycle.Explain(fmt.Errorf("sync: %w", context.Canceled)); got != "interrupted" {
 		t.Errorf("interrupted = %q", got)
 	}
-	if got := exit.Explain(exit.UsageError(errors.New("no"))); got != "no" {
+	if got := lifecycle.Explain(lifecycle.UsageError(errors.New("no"))); got != "no" {
 		t.Errorf("usage = %q", got)
 	}
 }
@@ -121,14 +121,14 @@ func TestWhatAKeyLacks(t *testing.T) {
 		scopes, streams []string
 		want            int
 	}{
-		{"all", []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}, nil, exit.Done},
-		{"some", []string{types.ScopeSales}, nil, exit.Done},
-		{"none", nil, nil, exit.API},
-		{"orders only", []string{types.ScopeOrders}, nil, exit.Done},
-		{"none of those configured", []string{types.ScopeSales}, []string{"products"}, exit.API},
-		{"not all of those configured", []string{types.ScopeSales}, []string{"products", "sales_orders"}, exit.API},
-		{"those configured", []string{types.ScopeSales}, []string{"sales_orders"}, exit.Done},
-		{"the key itself", nil, []string{"api_keys"}, exit.Done},
+		{"all", []string{types.ScopeLocations, types.ScopeMenu, types.ScopeSales, types.ScopeStock}, nil, lifecycle.ExitDone},
+		{"some", []string{types.ScopeSales}, nil, lifecycle.ExitDone},
+		{"none", nil, nil, lifecycle.ExitAPI},
+		{"orders only", []string{types.ScopeOrders}, nil, lifecycle.ExitDone},
+		{"none of those configured", []string{types.ScopeSales}, []string{"products"}, lifecycle.ExitAPI},
+		{"not all of those configured", []string{types.ScopeSales}, []string{"products", "sales_orders"}, lifecycle.ExitAPI},
+		{"those configured", []string{types.ScopeSales}, []string{"sales_orders"}, lifecycle.ExitDone},
+		{"the key itself", nil, []string{"api_keys"}, lifecycle.ExitDone},
 	} {
 		s := &config.Source{Name: "a", Streams: tt.streams}
 		c := &config.Config{Sources: []config.Source{*s}}
@@ -143,11 +143,11 @@ func TestWhatAKeyLacks(t *testing.T) {
 		if err := errors.Join(judgeScopes(c, r.Sources, nil), judgeScopes(c, v.Sources, nil)); err != nil {
 			t.Errorf("%s: nobody named a stream: %v", tt.name, err)
 		}
-		checked := exit.Done
+		checked := lifecycle.ExitDone
 		for _, f := range check.KeyFindings(s, types.Me{Scopes: tt.scopes}) {
 			checked = max(checked, f.Code)
 		}
-		synced, verified := exit.Code(passError(r.Sources)), exit.Code(passError(v.Sources))
+		synced, verified := lifecycle.ExitCode(passError(r.Sources)), lifecycle.ExitCode(passError(v.Sources))
 		if checked != tt.want || synced != tt.want || verified != tt.want {
 			t.Errorf("%s: check %d, sync %d, verify %d, want %d", tt.name, checked, synced, verified, tt.want)
 		}
@@ -163,14 +163,14 @@ func TestAStreamAskedForByName(t *testing.T) {
 		named   []string
 		want    int
 	}{
-		{[]syncer.SourceReport{off}, []string{"products"}, exit.API},
-		{[]syncer.SourceReport{off, on}, []string{"products"}, exit.Done}, // one of the restaurants has it
-		{[]syncer.SourceReport{disabled}, []string{"locations"}, exit.Done},
-		{[]syncer.SourceReport{off}, nil, exit.Done}, // nobody asked for it
+		{[]syncer.SourceReport{off}, []string{"products"}, lifecycle.ExitAPI},
+		{[]syncer.SourceReport{off, on}, []string{"products"}, lifecycle.ExitDone}, // one of the restaurants has it
+		{[]syncer.SourceReport{disabled}, []string{"locations"}, lifecycle.ExitDone},
+		{[]syncer.SourceReport{off}, nil, lifecycle.ExitDone}, // nobody asked for it
 	} {
 		r, v := syncer.Report{Sources: tt.sources}, verifiedAs(tt.sources)
 		c := &config.Config{}
-		if got, verified := exit.Code(judgeScopes(c, r.Sources, tt.named)), exit.Code(judgeScopes(c, v.Sources, tt.named)); got != tt.want || verified != tt.want {
+		if got, verified := lifecycle.ExitCode(judgeScopes(c, r.Sources, tt.named)), lifecycle.ExitCode(judgeScopes(c, v.Sources, tt.named)); got != tt.want || verified != tt.want {
 			t.Errorf("%v of %d sources: sync %d, verify %d, want %d", tt.named, len(tt.sources), got, verified, tt.want)
 		}
 	}
@@ -209,8 +209,8 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		}
 		_, reconciled := w.app.Reconcile(ctx, syncer.ReconcileRequest{}, time.Minute, nil)
 		return map[string]int{
-			"sync": exit.Code(synced), "verify": exit.Code(verified), "reconcile": exit.Code(reconciled),
-			"check": exit.Code(w.app.Checker().Run(ctx, func(check.Finding) {})),
+			"sync": lifecycle.ExitCode(synced), "verify": lifecycle.ExitCode(verified), "reconcile": lifecycle.ExitCode(reconciled),
+			"check": lifecycle.ExitCode(w.app.Checker().Run(ctx, func(check.Finding) {})),
 		}
 	}
 	look := func(where string) {
@@ -218,8 +218,8 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		for _, tt := range []struct {
 			named string
 			want  int
-		}{{"", exit.Done}, {sandbox.StreamLocations, exit.Done}, {sandbox.StreamProducts, exit.API}} {
-			want := map[string]int{"sync": tt.want, "verify": tt.want, "reconcile": exit.API, "check": exit.Done}
+		}{{"", lifecycle.ExitDone}, {sandbox.StreamLocations, lifecycle.ExitDone}, {sandbox.StreamProducts, lifecycle.ExitAPI}} {
+			want := map[string]int{"sync": tt.want, "verify": tt.want, "reconcile": lifecycle.ExitAPI, "check": lifecycle.ExitDone}
 			named := strings.Fields(tt.named)
 			if diff := cmp.Diff(want, codes(named...)); diff != "" {
 				t.Errorf("%s, streams %q (-want +got):\n%s", where, named, diff)

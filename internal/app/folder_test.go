@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
@@ -44,17 +44,17 @@ func TestTheDataFolderIsRemovedUnderTheDaemon(t *testing.T) {
 			t.Errorf("%s: status: %v %v", what, s.Problems, err)
 		}
 		_, err = command.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "a daemon is running for "+dir) {
+		if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse || !strings.Contains(err.Error(), "a daemon is running for "+dir) {
 			t.Errorf("%s: sync: %v", what, err)
 		}
 		err = command.Query(t.Context(), "SELECT 1", "TSV", os.Stderr)
-		if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "stop the daemon") {
+		if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse || !strings.Contains(err.Error(), "stop the daemon") {
 			t.Errorf("%s: sql: %v", what, err)
 		}
 		var found []string
 		err = command.Checker().Run(t.Context(), func(f check.Finding) { found = append(found, f.Mark+" "+f.Text) })
 		all := strings.Join(found, "\n")
-		if exit.Code(err) != exit.Warehouse || !strings.Contains(all, "✗ warehouse: a daemon is running for "+dir) || strings.Contains(all, "is taken by") || strings.Contains(all, "is free") {
+		if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse || !strings.Contains(all, "✗ warehouse: a daemon is running for "+dir) || strings.Contains(all, "is taken by") || strings.Contains(all, "is free") {
 			t.Errorf("%s: check: %v\n%s", what, err, all)
 		}
 		if _, err := os.Stat(dir + "/store"); err == nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/polling"
@@ -215,7 +215,7 @@ func TestForgettingNobody(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	_, err = w.app.Forget(t.Context(), syncer.ForgetRequest{Source: "other", Phone: "0722123456"}, time.Minute)
-	if exit.Code(err) != exit.Usage {
+	if lifecycle.ExitCode(err) != lifecycle.ExitUsage {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/syncer"
@@ -43,8 +43,8 @@ func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
 		"reconcile": func() error { _, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{}, 0, nil); return err },
 	} {
 		err := command()
-		if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
-			t.Errorf("%s: exit code %d, %v", name, exit.Code(err), err)
+		if lifecycle.ExitCode(err) != lifecycle.ExitProblem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
+			t.Errorf("%s: exit code %d, %v", name, lifecycle.ExitCode(err), err)
 		}
 	}
 	var says []string

@@ -21,7 +21,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/polling"
@@ -144,8 +144,8 @@ func TestHostileTLS(t *testing.T) {
 			defer s.behave()
 			says := s.failure(t, "products")
 			var checked []check.Finding
-			if err := s.app.Checker().Run(t.Context(), func(f check.Finding) { checked = append(checked, f) }); exit.Code(err) != exit.Problem {
-				t.Errorf("check: exit code %d, %v", exit.Code(err), err)
+			if err := s.app.Checker().Run(t.Context(), func(f check.Finding) { checked = append(checked, f) }); lifecycle.ExitCode(err) != lifecycle.ExitProblem {
+				t.Errorf("check: exit code %d, %v", lifecycle.ExitCode(err), err)
 			}
 			for _, f := range checked {
 				if strings.HasPrefix(f.Text, "source r0") && f.Code != 0 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/test/polling"
@@ -72,7 +72,7 @@ func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
 			}
 			_, err := w.app.Sync(ctx, syncer.Selection{Full: true, Streams: []string{sandbox.StreamSalesOrders}}, time.Minute, nil)
 			looking.Wait()
-			var interrupted *exit.InterruptedError
+			var interrupted *lifecycle.InterruptedError
 			if !errors.As(err, &interrupted) {
 				t.Fatalf("it says %v", err)
 			}

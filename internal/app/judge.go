@@ -7,7 +7,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -40,7 +40,7 @@ func judgeScopes[S status.Outcomer](c *config.Config, sources []status.SourceOut
 
 // offEverywhere is the error of a stream that is off in every source that has it; nil when one reads it.
 func offEverywhere(name string, all []status.StreamOutcome) error {
-	off, code := "", exit.Usage
+	off, code := "", lifecycle.ExitUsage
 	for _, o := range all {
 		if o.Stream != name {
 			continue
@@ -50,11 +50,11 @@ func offEverywhere(name string, all []status.StreamOutcome) error {
 		}
 		off = cmp.Or(off, o.Off)
 		if o.NoScope {
-			code = exit.API
+			code = lifecycle.ExitAPI
 		}
 	}
 	if off == "" {
 		return nil
 	}
-	return &exit.Error{Err: errors.New("stream " + name + " is off: " + off), Code: code}
+	return &lifecycle.ExitError{Err: errors.New("stream " + name + " is off: " + off), Code: code}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/status"
@@ -73,10 +73,10 @@ func (a *App) Reconcile(ctx context.Context, r syncer.ReconcileRequest, wait tim
 	}
 	failed := &failures{}
 	if n := report.Drift(); n > 0 {
-		failed.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
+		failed.add(lifecycle.ExitProblem, text.Counted(n, "verdict", "is", "are")+" drift: the mirror adds up to other figures than the service reports")
 	}
 	if n := report.Unproven(); n > 0 {
-		failed.add(exit.Problem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
+		failed.add(lifecycle.ExitProblem, text.Counted(n, "verdict", "is", "are")+" unproven: what the service answered could not be compared")
 	}
 	for i := range report.Sources {
 		failed.source(report.Sources[i].Source, "", report.Sources[i].Err)
@@ -110,7 +110,7 @@ func run[Q, R any](ctx context.Context, a *App, k pass[Q, R], asked Q, sel synce
 	if a.served(ctx) {
 		report, err = k.ask(ctx, a.Config.Warehouse.DSN.Dir(), asked, news)
 		if k.begins && errors.Is(err, context.Canceled) {
-			err = &exit.InterruptedError{Next: goesOn}
+			err = &lifecycle.InterruptedError{Next: goesOn}
 		}
 		return report, err
 	}
@@ -140,7 +140,7 @@ func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duratio
 	damages := a.Damages(o.route)
 	if !reads {
 		if err := damages.Settle(ctx, o.sink); err != nil {
-			return exit.WarehouseError(err)
+			return lifecycle.WarehouseError(err)
 		}
 	}
 	for _, problem := range damages.Problems() {

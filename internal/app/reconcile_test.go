@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
@@ -16,8 +16,8 @@ func (w *world) reconcile(t *testing.T, heal bool, code int) (syncer.SourceRecon
 	t.Helper()
 	told := 0
 	report, err := w.app.Reconcile(t.Context(), syncer.ReconcileRequest{Heal: heal}, time.Minute, func(syncer.ReconcileReport) { told++ })
-	if exit.Code(err) != code || told == 0 || len(report.Sources) != 1 {
-		t.Fatalf("exit code %d, want %d; told %d times; %+v; %v", exit.Code(err), code, told, report, err)
+	if lifecycle.ExitCode(err) != code || told == 0 || len(report.Sources) != 1 {
+		t.Fatalf("exit code %d, want %d; told %d times; %+v; %v", lifecycle.ExitCode(err), code, told, report, err)
 	}
 	return report.Sources[0], report.Sources[0].Open
 }
@@ -33,7 +33,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	defer stop()
 	w.sync(t)
 
-	whole, open := w.reconcile(t, false, exit.Done)
+	whole, open := w.reconcile(t, false, lifecycle.ExitDone)
 	if len(open) > 0 || whole.Proven < 4*85 {
 		t.Fatalf("an undamaged mirror: %+v", whole)
 	}
@@ -48,7 +48,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	harm(d)
 	for range 2 { // what is only reported stays
-		if found, _ := w.reconcile(t, false, exit.Problem); found.Drift < 10 || found.Healed > 0 || found.Err != nil {
+		if found, _ := w.reconcile(t, false, lifecycle.ExitProblem); found.Drift < 10 || found.Healed > 0 || found.Err != nil {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -56,7 +56,7 @@ func TestReconcileInTheEngine(t *testing.T) {
 	if err != nil || s.Sources[0].Proof == nil || s.Sources[0].Proof.DriftDays < 2 {
 		t.Errorf("status: %v, %+v", err, s.Sources[0].Proof)
 	}
-	healed, open := w.reconcile(t, true, exit.Done)
+	healed, open := w.reconcile(t, true, lifecycle.ExitDone)
 	if healed.Healed < 5 || healed.Drift+healed.Unsettled+healed.Unproven > 0 {
 		t.Errorf("%+v", healed)
 	}
@@ -67,10 +67,10 @@ func TestReconcileInTheEngine(t *testing.T) {
 	}
 	harm(d)
 	stop()
-	if healed, _ := w.reconcile(t, true, exit.Done); healed.Healed < 5 || healed.Err != nil { // the same without the daemon
+	if healed, _ := w.reconcile(t, true, lifecycle.ExitDone); healed.Healed < 5 || healed.Err != nil { // the same without the daemon
 		t.Errorf("%+v", healed)
 	}
-	if whole, _ := w.reconcile(t, false, exit.Done); whole.Proven < 4*85 {
+	if whole, _ := w.reconcile(t, false, lifecycle.ExitDone); whole.Proven < 4*85 {
 		t.Errorf("after healing: %+v", whole)
 	}
 	s, err = w.app.Status(t.Context())

@@ -16,7 +16,7 @@ import (
 
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/check"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
@@ -100,7 +100,7 @@ func TestRemoteWarehouseDownAndUp(t *testing.T) {
 	w.use(t, r)
 
 	_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if exit.Code(err) != exit.Warehouse {
+	if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
 		t.Fatalf("sync with the warehouse down: %v", err)
 	}
 
@@ -189,10 +189,10 @@ func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {
 	}
 	r.trip.Store(true)
 	report, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-	if exit.Code(err) != exit.Warehouse || !strings.Contains(err.Error(), "has taken no rows for") {
+	if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse || !strings.Contains(err.Error(), "has taken no rows for") {
 		t.Errorf("sync with the warehouse gone: %v, %+v", err, report)
 	}
-	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); exit.Code(err) != exit.Warehouse {
+	if err := w.app.Query(t.Context(), "SELECT 1", "", io.Discard); lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
 		t.Errorf("query with the warehouse gone: %v", err)
 	}
 	r.down.Store(false)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -32,7 +31,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 			return fmt.Errorf("larder sql only reads; larder sync fills the tables, larder migrate changes them, "+
 				"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
 		case refused.UnknownTable() && errors.Is(o.sink.CheckSchema(ctx), clickhouse.ErrEmpty):
-			return exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
+			return lifecycle.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
 		case refused.UnknownTable():
 			return fmt.Errorf("%w; larder sql 'SHOW TABLES' lists what there is", err)
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/warehouse"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -40,7 +40,7 @@ func (a *App) Status(ctx context.Context) (s status.Status, err error) {
 // says why it is not.
 func (a *App) Ready(ctx context.Context) error {
 	if a.Config.Web.Listen == "" {
-		return exit.UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
+		return lifecycle.UsageError(errors.New("web.listen is off, so the daemon cannot be asked whether it is ready"))
 	}
 	code, answer, err := a.getPage(ctx, "/readyz")
 	switch {
@@ -82,7 +82,7 @@ func (a *App) folderReplaced(ctx context.Context) error {
 	if _, replaced := a.lost(ctx); !replaced {
 		return nil
 	}
-	return exit.WarehouseError(fmt.Errorf("a daemon is running for %s, and the folder that is there now is not the one that it has open: it was removed or replaced; "+
+	return lifecycle.WarehouseError(fmt.Errorf("a daemon is running for %s, and the folder that is there now is not the one that it has open: it was removed or replaced; "+
 		"stop the daemon, put the folder back (or a backup of it), and start it again", a.Config.Warehouse.DSN.Dir()))
 }
 
@@ -95,7 +95,7 @@ func (a *App) existing(ctx context.Context) error {
 	}
 	entries, err := os.ReadDir(dsn.Dir())
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		return cmp.Or(a.folderReplaced(ctx), exit.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", dsn.Dir())))
+		return cmp.Or(a.folderReplaced(ctx), lifecycle.WarehouseError(fmt.Errorf("there is no data at %s yet: larder sync or larder run fills it (warehouse.dsn, or --config, may name another place)", dsn.Dir())))
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/proof"
@@ -25,7 +25,7 @@ func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error)
 	s := status.Status{Now: time.Now(), Problems: damages.Problems()}
 	s.Damaged = len(s.Problems) > 0
 	if err := sink.CheckSchema(ctx); errors.Is(err, clickhouse.ErrEmpty) {
-		return s, exit.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err))
+		return s, lifecycle.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, err))
 	} else if err != nil {
 		return s, a.Unreachable(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
@@ -26,8 +26,8 @@ func TestTwoDaemonsOnOneWarehouse(t *testing.T) {
 		twoDaemons(t, w, func() {
 			w.app.Config.Web.Listen = "127.0.0.1:1" // no daemon there to be asked instead
 			_, err := w.app.Sync(t.Context(), syncer.Selection{}, time.Second, nil)
-			if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
-				t.Errorf("sync beside a daemon: exit code %d, %v", exit.Code(err), err)
+			if lifecycle.ExitCode(err) != lifecycle.ExitProblem || !strings.Contains(err.Error(), "held by "+w.app.thisProcess().Name) {
+				t.Errorf("sync beside a daemon: exit code %d, %v", lifecycle.ExitCode(err), err)
 			}
 		})
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/sinks/clickhouse"
@@ -138,8 +138,8 @@ func TestVerifyInTheEngine(t *testing.T) {
 func (w *world) expectFound(t *testing.T, want []string) {
 	t.Helper()
 	report, found, err := w.verify(t)
-	if exit.Code(err) != exit.Problem || !strings.Contains(err.Error(), "differ from the API") || report.Differences() != uint64(len(want)) {
-		t.Errorf("%v, exit code %d, %d rows differ", err, exit.Code(err), report.Differences())
+	if lifecycle.ExitCode(err) != lifecycle.ExitProblem || !strings.Contains(err.Error(), "differ from the API") || report.Differences() != uint64(len(want)) {
+		t.Errorf("%v, exit code %d, %d rows differ", err, lifecycle.ExitCode(err), report.Differences())
 	}
 	slices.Sort(want)
 	short := slices.Clone(found)
@@ -180,7 +180,7 @@ func TestVerifyInterrupted(t *testing.T) {
 				}
 			}
 		})
-		if !errors.Is(err, context.Canceled) || exit.Code(err) != exit.Problem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
+		if !errors.Is(err, context.Canceled) || lifecycle.ExitCode(err) != lifecycle.ExitProblem || len(report.Sources) != 1 || len(report.Sources[0].Streams) < 5 || report.Sources[0].Streams[0].Rows != 1 {
 			t.Errorf("%v, %+v", err, report)
 		}
 	}
@@ -192,10 +192,10 @@ func TestVerifyInterrupted(t *testing.T) {
 func TestVerifyOfNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); exit.Code(err) != exit.Warehouse {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
 		t.Errorf("without a warehouse: %v", err)
 	}
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, nil, nil); exit.Code(err) != exit.Usage {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{Sources: []string{"none"}}, 0, nil, nil); lifecycle.ExitCode(err) != lifecycle.ExitUsage {
 		t.Errorf("an unknown source: %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 	r := newRemote(t)
 	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
 	w.use(t, r)
-	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); !errors.Is(err, clickhouse.ErrEmpty) || exit.Code(err) != exit.Warehouse {
+	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); !errors.Is(err, clickhouse.ErrEmpty) || lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
 		t.Errorf("an empty server: %v", err) // and nothing is made there
 	}
 	w.sync(t)
@@ -225,7 +225,7 @@ func TestVerifyOfARemoteWarehouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.app.Verify(t.Context(), syncer.Selection{}, time.Second, nil, func(verify.Progress) { r.down.Store(true) })
-	if exit.Code(err) != exit.Warehouse {
-		t.Errorf("the warehouse has gone: exit code %d, %v", exit.Code(err), err)
+	if lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
+		t.Errorf("the warehouse has gone: exit code %d, %v", lifecycle.ExitCode(err), err)
 	}
 }

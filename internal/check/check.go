@@ -20,7 +20,6 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/backup"
 	"github.com/larder-sync/larder/internal/credentials"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/inbound"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/personal"
@@ -64,7 +63,7 @@ type Checker struct {
 // Run tries everything that `larder run` needs and reports each finding. It
 // returns an error of its exit code when one is bad.
 func (c Checker) Run(ctx context.Context, report func(Finding)) error {
-	code := exit.Done
+	code := lifecycle.ExitDone
 	each := func(f Finding) {
 		if ctx.Err() != nil { // what was cut short is no finding
 			return
@@ -85,12 +84,12 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	}
 	replaced := c.Replaced(ctx)
 	if replaced != nil {
-		each(bad(exit.Code(replaced), "", "warehouse: %v", replaced))
+		each(bad(lifecycle.ExitCode(replaced), "", "warehouse: %v", replaced))
 	} else if err := c.checkWarehouse(ctx, each); err != nil {
-		each(bad(exit.Code(err), "", "%v", err))
+		each(bad(lifecycle.ExitCode(err), "", "%v", err))
 	}
 	if _, err := configured.Web.ReadPassword(); err != nil {
-		each(bad(exit.Usage, "", "web.password_file: %v", err))
+		each(bad(lifecycle.ExitUsage, "", "web.password_file: %v", err))
 	}
 	if replaced == nil { // else the process that has lost it listens, and is to be stopped for that
 		c.checkPorts(ctx, each)
@@ -98,8 +97,8 @@ func (c Checker) Run(ctx context.Context, report func(Finding)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if code != exit.Done {
-		return &exit.Error{Err: errors.New("a check failed"), Code: code, Printed: true}
+	if code != lifecycle.ExitDone {
+		return &lifecycle.ExitError{Err: errors.New("a check failed"), Code: code, Printed: true}
 	}
 	return nil
 }
@@ -134,18 +133,18 @@ func (c Checker) CheckSources(ctx context.Context) (all []Finding) {
 func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Finding) {
 	key, err := s.ReadKey()
 	if err != nil {
-		return []Finding{bad(exit.Usage, "", "%v", err)}
+		return []Finding{bad(lifecycle.ExitUsage, "", "%v", err)}
 	}
 	next, err := s.ReadNextKey()
 	if err != nil {
-		found = append(found, bad(exit.Usage, "Correct or remove next_key_file.", "next key: %v", err))
+		found = append(found, bad(lifecycle.ExitUsage, "Correct or remove next_key_file.", "next key: %v", err))
 	}
 	if _, err := c.Sources.WebhookSecrets(s); err != nil {
-		found = append(found, bad(exit.Usage, "", "%v", err))
+		found = append(found, bad(lifecycle.ExitUsage, "", "%v", err))
 	}
 	if s.PersonalData == string(personal.Pseudonymise) {
 		if _, _, err := c.Sources.Pseudonyms(); err != nil { // where there is no key yet, the daemon makes it
-			found = append(found, bad(exit.Usage, "", "warehouse.personal_data_key_file: %v", err))
+			found = append(found, bad(lifecycle.ExitUsage, "", "warehouse.personal_data_key_file: %v", err))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -158,7 +157,7 @@ func (c Checker) checkSource(ctx context.Context, s *config.Source) (found []Fin
 		}
 	}
 	if client == nil {
-		return append(found, bad(exit.Usage, "", "%v", err))
+		return append(found, bad(lifecycle.ExitUsage, "", "%v", err))
 	}
 	proxy := client.Proxy()
 	if err != nil {
@@ -180,7 +179,7 @@ func (c Checker) fetchMe(ctx context.Context, s *config.Source, key config.Secre
 	o.BaseURL, o.Key, o.RetryMax = s.BaseURL, key.Reveal, 1
 	client, err := api.New(o)
 	if err != nil {
-		return types.Me{}, nil, exit.UsageError(err)
+		return types.Me{}, nil, lifecycle.UsageError(err)
 	}
 	me, err := client.Me(ctx)
 	return me.Value, client, err
@@ -195,7 +194,7 @@ func refusal(err error, proxy string) Finding {
 	f := status.FailureIn(trouble.State, err)
 	switch {
 	case api.IsProxyLogin(err): // it names what to do
-		f.Code, f.Hint = exit.Usage, ""
+		f.Code, f.Hint = lifecycle.ExitUsage, ""
 	case api.IsRateLimited(err):
 		f.Hint = "Someone else uses the key or this address. Try again later."
 	case proxy != "" && trouble.State == status.StateUnreachable:
@@ -213,9 +212,9 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	err := credentials.CheckScopes(s, streams)
 	switch {
 	case err != nil && len(s.Streams) > 0:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
+		all = append(all, bad(lifecycle.ExitAPI, "Ask the restaurant to grant the scopes, or take the streams out of the configuration.", "%v", err))
 	case err != nil:
-		all = append(all, bad(exit.API, "Ask the restaurant to grant the scopes.", "%v", err))
+		all = append(all, bad(lifecycle.ExitAPI, "Ask the restaurant to grant the scopes.", "%v", err))
 	case len(off) > 0:
 		all = append(all, good("streams on: %s; off for lack of scope: %s", strings.Join(on, ", "), strings.Join(off, ", ")))
 	default:
@@ -223,7 +222,7 @@ func KeyFindings(s *config.Source, me types.Me) []Finding {
 	}
 	for _, l := range s.Locations {
 		if !slices.Contains(me.LocationIDs, l) {
-			all = append(all, bad(exit.Usage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
+			all = append(all, bad(lifecycle.ExitUsage, "Correct or remove it. The key may use: "+strings.Join(me.LocationIDs, ", "),
 				"location %q is not among the key's active locations", l))
 		}
 	}
@@ -238,12 +237,12 @@ func (c Checker) checkWarehouse(ctx context.Context, report func(Finding)) error
 	}
 	library, err := engine.FindLibrary()
 	if err != nil {
-		return exit.WarehouseError(fmt.Errorf("engine: %w", err))
+		return lifecycle.WarehouseError(fmt.Errorf("engine: %w", err))
 	}
 	report(good("engine: %s", library))
 	plan, err := c.Warehouse.Memory()
 	if err != nil {
-		return exit.UsageError(err)
+		return lifecycle.UsageError(err)
 	}
 	report(good("memory: the engine may use %s", plan))
 	if _, err := os.Stat(dsn.Dir()); errors.Is(err, os.ErrNotExist) {
@@ -265,12 +264,12 @@ func (c Checker) CheckTables(ctx context.Context, report func(Finding)) (err err
 	l := &lifecycle.Cleanups{Log: c.Warehouse.Log}
 	defer func() {
 		if failed := l.Close(); failed != nil {
-			err = errors.Join(err, exit.WarehouseError(fmt.Errorf("warehouse: %w", failed)))
+			err = errors.Join(err, lifecycle.WarehouseError(fmt.Errorf("warehouse: %w", failed)))
 		}
 	}()
 	w, err := c.Warehouse.Reach(ctx, l)
 	if err != nil {
-		return exit.WarehouseError(fmt.Errorf("warehouse: %w", err))
+		return lifecycle.WarehouseError(fmt.Errorf("warehouse: %w", err))
 	}
 	sink, err := c.Warehouse.OpenSink(ctx, l, w, nil)
 	if err != nil {
@@ -307,7 +306,7 @@ func checkParent(dir string) Finding {
 		err = os.Remove(probe)
 	}
 	if err != nil {
-		return bad(exit.Warehouse, "Make it a folder that this user can write, or name another one in warehouse.dsn.", "warehouse: %s cannot be created: %v", dir, err)
+		return bad(lifecycle.ExitWarehouse, "Make it a folder that this user can write, or name another one in warehouse.dsn.", "warehouse: %s cannot be created: %v", dir, err)
 	}
 	return good("warehouse: %s is created at the start", dir)
 }
@@ -321,7 +320,7 @@ func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 	}
 	if configured.Warehouse.DSN.Embedded() {
 		if err := c.Warehouse.ReadersConfined(); err != nil {
-			report(bad(exit.Usage, "", "%v", err))
+			report(bad(lifecycle.ExitUsage, "", "%v", err))
 		}
 		addresses = append(addresses, struct{ what, setting, address string }{"ClickHouse HTTP", "warehouse.http_listen", configured.Warehouse.HTTPListen})
 	}
@@ -343,6 +342,6 @@ func (c Checker) checkPorts(ctx context.Context, report func(Finding)) {
 				continue
 			}
 		}
-		report(bad(exit.Usage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
+		report(bad(lifecycle.ExitUsage, "", "%v", &inbound.ListenError{Setting: at.setting, Addr: at.address, Err: err}))
 	}
 }

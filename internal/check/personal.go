@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer"
@@ -15,18 +15,18 @@ import (
 func (c Checker) checkPersonal(ctx context.Context, sink sinks.Sink, report func(Finding)) error {
 	businesses, err := sink.Businesses(ctx)
 	if err != nil {
-		return exit.WarehouseError(fmt.Errorf("warehouse: %w", err))
+		return lifecycle.WarehouseError(fmt.Errorf("warehouse: %w", err))
 	}
 	for i := range c.Warehouse.Config.Sources {
 		s := &c.Warehouse.Config.Sources[i]
 		policy, err := c.Sources.Policy(s)
 		if err != nil {
-			report(bad(exit.Usage, "", "source %s: personal_data: %v", s.Name, err))
+			report(bad(lifecycle.ExitUsage, "", "source %s: personal_data: %v", s.Name, err))
 			continue
 		}
 		n, err := syncer.HoldingMore(ctx, sink, businesses[s.Name], s.Name, policy)
 		if err != nil {
-			return exit.WarehouseError(fmt.Errorf("source %s: personal_data: %w", s.Name, err))
+			return lifecycle.WarehouseError(fmt.Errorf("source %s: personal_data: %w", s.Name, err))
 		}
 		if n > 0 {
 			advice := "It is erased when the source is next served; to keep it, set personal_data back before that."

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/status"
 )
 
@@ -43,14 +43,14 @@ func (c Checker) checkWebhook(ctx context.Context, s *config.Source, client *api
 	case result.OK && serves && !now.Sources[i].LastPing.Before(began):
 		return good("a ping came in by webhook, signed rightly, %s after it was asked for", took)
 	case result.OK && serves: // somebody else answers anything
-		return bad(exit.Problem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
+		return bad(lifecycle.ExitProblem, "The webhook URL of the key leads elsewhere: it must end with "+webhookPath+s.Name+", and the proxy or tunnel in front must pass that on to webhooks.listen.",
 			"a ping was answered well, and did not come in here")
 	case result.OK:
 		return warn("", "a ping was answered well in %s, and no daemon can be asked here whether it took it", took)
 	case (result.HTTPStatus == nil || *result.HTTPStatus >= 500) && !c.takesWebhooks(ctx): // a proxy in front answers 502 then
 		return warn("Start larder run, and check again.", "%s: nobody listens at webhooks.listen (%s) yet", said, c.Warehouse.Config.Webhooks.Listen)
 	}
-	return bad(exit.Problem, adviceOn(s, result.HTTPStatus), "%s", said)
+	return bad(lifecycle.ExitProblem, adviceOn(s, result.HTTPStatus), "%s", said)
 }
 
 const webhookPath = "/webhooks/"

@@ -16,7 +16,6 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/warehouse"
@@ -121,7 +120,7 @@ func Settings(set []string) (*config.Config, error) {
 		key, _, _ := strings.Cut(s, "=")
 		for _, own := range demoOwn {
 			if key == own || strings.HasPrefix(key, own+".") {
-				return nil, exit.UsageError(fmt.Errorf("--set %s: the demo has %s of its own; leave it out, or configure larder run", key, own))
+				return nil, lifecycle.UsageError(fmt.Errorf("--set %s: the demo has %s of its own; leave it out, or configure larder run", key, own))
 			}
 		}
 	}
@@ -226,18 +225,18 @@ func emptyDemo(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return exit.UsageError(fmt.Errorf("demo folder: %w", err))
+		return lifecycle.UsageError(fmt.Errorf("demo folder: %w", err))
 	}
 	mark, err := os.ReadFile(filepath.Join(dir, "larder.yaml"))
 	if err != nil || !strings.HasPrefix(string(mark), demoMark) {
-		return exit.UsageError(fmt.Errorf("demo folder: %s is not empty and holds no demo; name another one with --dir", dir))
+		return lifecycle.UsageError(fmt.Errorf("demo folder: %s is not empty and holds no demo; name another one with --dir", dir))
 	}
 	if warehouse.Listens(context.Background(), filepath.Join(dir, "data")) {
-		return exit.WarehouseError(fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir))
+		return lifecycle.WarehouseError(fmt.Errorf("a demo is running in %s already; stop it, or name another folder with --dir", dir))
 	}
 	for _, name := range []string{"data", "keys"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			return exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
+			return lifecycle.WarehouseError(fmt.Errorf("demo folder: %w", err))
 		}
 	}
 	return nil
@@ -255,7 +254,7 @@ func startDemoSandbox(ctx context.Context, l *lifecycle.Cleanups, o Options) (*d
 	world.Limits = types.RateLimits{PerMinute: o.PerMinute, BusinessPerMinute: 5 * o.PerMinute, HeavyPerMinute: o.PerMinute}
 	box, err := sandbox.New(world)
 	if err != nil {
-		return nil, exit.UsageError(err)
+		return nil, lifecycle.UsageError(err)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -273,7 +272,7 @@ func startDemoSandbox(ctx context.Context, l *lifecycle.Cleanups, o Options) (*d
 func (o Options) writeConfig(ctx context.Context, box *demoService) (string, error) {
 	keys := filepath.Join(o.Dir, "keys")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
-		return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
+		return "", lifecycle.WarehouseError(fmt.Errorf("demo folder: %w", err))
 	}
 	hooks := o.address(ctx, "webhooks.listen", "127.0.0.1:0")
 	var b strings.Builder
@@ -283,7 +282,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 		name := sourceName(k.BusinessName, i)
 		for file, secret := range map[string]string{name: k.Value, name + ".webhook": k.WebhookSecret} {
 			if err := os.WriteFile(filepath.Join(keys, file), []byte(secret+"\n"), 0o600); err != nil {
-				return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
+				return "", lifecycle.WarehouseError(fmt.Errorf("demo folder: %w", err))
 			}
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: keys/%s, webhook: {secret_file: keys/%s.webhook}}\n", name, box.url, name, name)
@@ -302,7 +301,7 @@ func (o Options) writeConfig(ctx context.Context, box *demoService) (string, err
 	b.WriteString("schedule: {incremental: \"@every 10s\", snapshots: \"@every 1m\"}\n")
 	file := filepath.Join(o.Dir, "larder.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		return "", exit.WarehouseError(fmt.Errorf("demo folder: %w", err))
+		return "", lifecycle.WarehouseError(fmt.Errorf("demo folder: %w", err))
 	}
 	return file, nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/app"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
@@ -63,7 +63,7 @@ func (o Options) playPast(ctx context.Context, a *app.App, sources []syncer.Sour
 	world.NoLimits, world.Now = true, func() time.Time { return time.UnixMicro(clock.Load()) }
 	box, err := sandbox.New(world)
 	if err != nil {
-		return exit.UsageError(err)
+		return lifecycle.UsageError(err)
 	}
 	y, err := a.Through(box.Transport(), sources, sink)
 	if err != nil {

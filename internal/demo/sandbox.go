@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
@@ -19,11 +19,11 @@ import (
 // keys of each restaurant together.
 func Sandbox(ctx context.Context, listen string, o sandbox.Options, webhookURL string, ready func(baseURL string, keys []sandbox.Key)) error {
 	if u, err := url.Parse(webhookURL); webhookURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		return exit.UsageError(errors.New("--webhook-url: an address begins with http:// or https:// and names a host"))
+		return lifecycle.UsageError(errors.New("--webhook-url: an address begins with http:// or https:// and names a host"))
 	}
 	s, err := sandbox.New(o)
 	if err != nil {
-		return exit.UsageError(err)
+		return lifecycle.UsageError(err)
 	}
 	for i := range s.Len() {
 		s.OrdersTestKey(i)
@@ -35,10 +35,10 @@ func Sandbox(ctx context.Context, listen string, o sandbox.Options, webhookURL s
 	slices.SortStableFunc(keys, func(a, b sandbox.Key) int { return cmp.Compare(a.Business, b.Business) })
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return exit.UsageError(fmt.Errorf("%s is taken by another process; stop that one, or name another address with --listen", listen))
+		return lifecycle.UsageError(fmt.Errorf("%s is taken by another process; stop that one, or name another address with --listen", listen))
 	}
 	if err != nil {
-		return exit.UsageError(err)
+		return lifecycle.UsageError(err)
 	}
 	ready(sandboxURL(l), keys)
 	return sandbox.Serve(ctx, l, s)

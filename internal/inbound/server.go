@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Limits bound what a listener accepts from clients.
@@ -39,7 +39,7 @@ func (e *ListenError) Error() string {
 }
 
 // ExitCode is the exit code of a wrong configuration.
-func (e *ListenError) ExitCode() int { return exit.Usage }
+func (e *ListenError) ExitCode() int { return lifecycle.ExitUsage }
 
 func (e *ListenError) Unwrap() error { return e.Err }
 

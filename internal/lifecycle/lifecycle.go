@@ -1,8 +1,9 @@
-// Package lifecycle closes what a process has opened, in reverse order, and keeps its loops
-// running.
+// Package lifecycle is how a process keeps running and how it ends: it closes what was opened, in
+// reverse order, and says with which code a command exits (DESIGN §2).
 //
 // Contents: the order and the deadlines of clean-ups, waiting that ends with a context, how long to
-// wait after failures, and loops that survive a panic.
+// wait after failures, loops that survive a panic, exit codes, and errors that any command may end
+// with.
 package lifecycle
 
 import (

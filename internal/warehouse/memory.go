@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // What a process takes beside the engine's own limit: the pages of the engine's library
@@ -75,10 +75,10 @@ func (p memoryPlan) fits() error {
 	most := p.limit.bytes - leastHeap - max(p.limit.bytes/aroundPart, leastAround)
 	switch {
 	case p.limit.bytes < least:
-		return exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and the embedded engine with the daemon needs %s: raise the limit, or name a remote warehouse in warehouse.dsn",
+		return lifecycle.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and the embedded engine with the daemon needs %s: raise the limit, or name a remote warehouse in warehouse.dsn",
 			config.Size(p.limit.bytes), p.limit.where, config.Size(least)))
 	case p.engine > most:
-		return exit.UsageError(fmt.Errorf("warehouse.memory: %s of the %s that this container may use (%s) leave too little for the daemon: at most %s, or leave it empty for a share",
+		return lifecycle.UsageError(fmt.Errorf("warehouse.memory: %s of the %s that this container may use (%s) leave too little for the daemon: at most %s, or leave it empty for a share",
 			config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where, config.Size(most)))
 	}
 	return nil
@@ -105,7 +105,7 @@ func (a *Opener) memoryWithin(limit memoryLimit) (memoryPlan, error) {
 		return p, err
 	}
 	if p.limit.container && p.limit.bytes < leastWithReaders {
-		return p, exit.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and warehouse.http_listen needs %s: raise the limit, or switch it off (http_listen: \"\")",
+		return p, lifecycle.UsageError(fmt.Errorf("memory: the limit of this container is %s (%s), and warehouse.http_listen needs %s: raise the limit, or switch it off (http_listen: \"\")",
 			config.Size(p.limit.bytes), p.limit.where, config.Size(leastWithReaders)))
 	}
 	p.reader = max(p.engine/3, config.MinMemory)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 func TestMemoryOfTheEngine(t *testing.T) {
@@ -33,7 +33,7 @@ func TestMemoryOfTheEngine(t *testing.T) {
 			p, err := planMemory(c.limit, c.configured)
 			text := p.String()
 			if c.want == 0 {
-				if err == nil || exit.Code(err) != exit.Usage {
+				if err == nil || lifecycle.ExitCode(err) != lifecycle.ExitUsage {
 					t.Fatalf("%s, error %v, want one of the configuration", text, err)
 				}
 				text = err.Error()
@@ -92,7 +92,7 @@ func TestMemoryOfWriterAndReader(t *testing.T) {
 		o.Config.Warehouse.HTTPListen = "127.0.0.1:8123"
 		p, err = o.memoryWithin(limit)
 		if want == [2]int64{} {
-			if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "warehouse.http_listen needs 512 MiB") {
+			if lifecycle.ExitCode(err) != lifecycle.ExitUsage || !strings.Contains(err.Error(), "warehouse.http_listen needs 512 MiB") {
 				t.Errorf("%s: %v", config.Size(size), err)
 			}
 			continue

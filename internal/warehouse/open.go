@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
@@ -33,13 +32,13 @@ func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, 
 	} else {
 		password, err := c.ReadPassword()
 		if err != nil {
-			return nil, exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
+			return nil, lifecycle.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
 		}
 		o.DSN = c.DSN.Reveal(password)
 	}
 	sink, err := clickhouse.Open(ctx, o)
 	if err != nil {
-		return nil, exit.WarehouseError(err)
+		return nil, lifecycle.WarehouseError(err)
 	}
 	// Closing flushes what waits. For a warehouse that is known to be down that does not last long:
 	// what is not acknowledged is fetched again.
@@ -62,7 +61,7 @@ func (a *Opener) OpenSink(ctx context.Context, l *lifecycle.Cleanups, w *Route, 
 // not be asked, whatever was being asked, and leaves other errors as they are.
 func (a *Opener) Unreachable(err error) error {
 	if down, ok := errors.AsType[*connection.UnreachableError](err); ok {
-		return exit.WarehouseError(fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason))
+		return lifecycle.WarehouseError(fmt.Errorf("%w: %s: %s", down.Kind, a.Config.Warehouse.DSN, down.Reason))
 	}
 	return err
 }
@@ -79,8 +78,8 @@ func (a *Opener) Retry(ctx context.Context, begin func(context.Context) error, w
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err = a.Unreachable(err); exit.Code(err) != exit.Warehouse {
-			err = exit.WarehouseError(fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err))
+		if err = a.Unreachable(err); lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
+			err = lifecycle.WarehouseError(fmt.Errorf("warehouse %s: %w", a.Config.Warehouse.DSN, err))
 		}
 		if !errors.Is(err, connection.ErrUnreachable) || time.Now().Add(delay).After(deadline) {
 			return err

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/sinks/engine"
@@ -24,10 +23,10 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 	}
 	password, err := c.ReadPassword()
 	if err != nil {
-		return "", exit.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
+		return "", lifecycle.UsageError(fmt.Errorf("warehouse.password_file: %w", err))
 	}
 	if err := a.ReadersConfined(); err != nil {
-		return "", exit.UsageError(err)
+		return "", lifecycle.UsageError(err)
 	}
 	var statements http.Handler
 	if err := Confinable(); err != nil {
@@ -45,14 +44,14 @@ func (a *Opener) ServeReaders(ctx context.Context, l *lifecycle.Cleanups, w *Rou
 			}},
 		})
 		if err != nil {
-			return "", exit.WarehouseError(err)
+			return "", lifecycle.WarehouseError(err)
 		}
 		l.Add("the reader", 5*time.Second, func(context.Context) error { return w.reader.Close() })
 		statements = w.reader
 	}
 	readers, err := server.ListenReaders(ctx, c.HTTPListen, "default", password.Reveal(), statements, a.Log)
 	if err != nil {
-		return "", exit.UsageError(err)
+		return "", lifecycle.UsageError(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- readers.Serve() }()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/config"
-	"github.com/larder-sync/larder/internal/exit"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/writer"
@@ -42,7 +41,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 	}
 	dir := a.Config.Warehouse.DSN.Dir()
 	if _, err := os.Stat(filepath.Join(dir, RestoringFolder)); err == nil {
-		return nil, exit.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
+		return nil, lifecycle.WarehouseError(fmt.Errorf("larder restore is filling the data folder %s, or was stopped before it was done: "+
 			"wait until it has ended, or run it again", dir))
 	}
 	plan, err := a.Memory()
@@ -57,7 +56,7 @@ func (a *Opener) Reach(ctx context.Context, l *lifecycle.Cleanups) (*Route, erro
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, exit.WarehouseError(err)
+		return nil, lifecycle.WarehouseError(err)
 	}
 	if plan.heap > 0 && os.Getenv("GOMEMLIMIT") == "" { // garbage is collected sooner as the heap comes close to what the engine leaves
 		debug.SetMemoryLimit(plan.heap)

@@ -3,7 +3,7 @@ package status
 import (
 	"errors"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 )
 
 // Failure is the failure of a source or a stream in a report, which may be sent to another process.
@@ -21,7 +21,7 @@ func FailureOf(err error) *Failure {
 		return nil
 	}
 	held, _ := errors.AsType[*SweepHeld](err)
-	return &Failure{Text: err.Error(), Code: exit.Code(err), Held: held, err: err}
+	return &Failure{Text: err.Error(), Code: lifecycle.ExitCode(err), Held: held, err: err}
 }
 
 // FailureIn is the failure of a source that is in one of the states of a source in trouble.
@@ -30,7 +30,7 @@ func FailureIn(state string, err error) *Failure {
 	if f != nil {
 		f.Hint = stateTexts[state].hint
 		if stateTexts[state].kind == HealthRefused {
-			f.Code = exit.API
+			f.Code = lifecycle.ExitAPI
 		}
 	}
 	return f

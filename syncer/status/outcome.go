@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/syncer/registry"
 )
 
@@ -26,8 +26,8 @@ func (o StreamOutcome) Outcome() StreamOutcome { return o }
 // Fail notes what went wrong with the stream, nil for nothing. It is never the configuration: a
 // route that one list of a service has not, and the others have, says nothing of base_url.
 func (o *StreamOutcome) Fail(err error) {
-	if o.Err = FailureOf(err); o.Err != nil && o.Err.Code == exit.Usage {
-		o.Err.Code = exit.Problem
+	if o.Err = FailureOf(err); o.Err != nil && o.Err.Code == lifecycle.ExitUsage {
+		o.Err.Code = lifecycle.ExitProblem
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api"
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -57,7 +57,9 @@ func Diagnose(err error) Trouble {
 }
 
 // Misfit is the error of a configuration that wants what the key does not have.
-func Misfit(text string) error { return &exit.Error{Err: errors.New(text), Code: exit.Usage} }
+func Misfit(text string) error {
+	return &lifecycle.ExitError{Err: errors.New(text), Code: lifecycle.ExitUsage}
+}
 
 // ErrNoScope is what errors.Is finds when the key lacks the scope for what was asked.
-var ErrNoScope error = &exit.Error{Err: errors.New("the key lacks the scope"), Code: exit.API}
+var ErrNoScope error = &lifecycle.ExitError{Err: errors.New("the key lacks the scope"), Code: lifecycle.ExitAPI}

@@ -15,7 +15,7 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/larder-sync/larder/internal/exit"
+	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -40,7 +40,7 @@ func (e *UnreachableError) Is(target error) bool {
 func (e *UnreachableError) Unwrap() error { return e.err }
 
 // ExitCode is that of a warehouse that could not be reached.
-func (e *UnreachableError) ExitCode() int { return exit.Warehouse }
+func (e *UnreachableError) ExitCode() int { return lifecycle.ExitWarehouse }
 
 // StatementError is what the server says about a statement: one sentence, with the
 // position in the statement where it names one.

@@ -1,7 +1,4 @@
-// Package exit says with which code a command ends (DESIGN §2).
-//
-// Contents: codes, and errors that any command may end with.
-package exit
+package lifecycle
 
 import (
 	"context"
@@ -10,11 +7,11 @@ import (
 
 // Exit codes (DESIGN §2). Of several the largest counts.
 const (
-	Done      = 0
-	Problem   = 1 // it ran and found something wrong
-	Usage     = 2 // usage or configuration
-	API       = 3 // the API refused: key, scope
-	Warehouse = 4 // the warehouse could not be reached
+	ExitDone      = 0
+	ExitProblem   = 1 // it ran and found something wrong
+	ExitUsage     = 2 // usage or configuration
+	ExitAPI       = 3 // the API refused: key, scope
+	ExitWarehouse = 4 // the warehouse could not be reached
 )
 
 // coded is an error that knows its exit code.
@@ -23,16 +20,16 @@ type coded interface {
 	ExitCode() int
 }
 
-// Code is the exit code of an error: what the outermost error that has one says, the largest of
+// ExitCode is the exit code of an error: what the outermost error that has one says, the largest of
 // joined ones.
-func Code(err error) int {
+func ExitCode(err error) int {
 	switch {
 	case err == nil:
-		return Done
+		return ExitDone
 	case errors.Is(err, context.Canceled): // whatever it was doing
-		return Problem
+		return ExitProblem
 	}
-	return max(Problem, codeOf(err))
+	return max(ExitProblem, codeOf(err))
 }
 
 func codeOf(err error) (code int) {
@@ -54,7 +51,7 @@ func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	if e, ok := errors.AsType[*Error](err); ok && e.Printed {
+	if e, ok := errors.AsType[*ExitError](err); ok && e.Printed {
 		return ""
 	}
 	if _, ok := errors.AsType[*InterruptedError](err); !ok && errors.Is(err, context.Canceled) {
@@ -72,22 +69,22 @@ func (e *InterruptedError) Error() string { return "interrupted; " + e.Next }
 // Unwrap makes it known as what it is.
 func (e *InterruptedError) Unwrap() error { return context.Canceled }
 
-// Error is an error with its exit code.
-type Error struct {
+// ExitError is an error with its exit code.
+type ExitError struct {
 	Err     error
 	Code    int
 	Printed bool // all that there is to say
 }
 
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *ExitError) Error() string { return e.Err.Error() }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *ExitError) Unwrap() error { return e.Err }
 
 // ExitCode implements the interface of errors that know theirs.
-func (e *Error) ExitCode() int { return e.Code }
+func (e *ExitError) ExitCode() int { return e.Code }
 
 // UsageError marks an error as one of the command line or the configuration.
-func UsageError(err error) error { return &Error{Err: err, Code: Usage} }
+func UsageError(err error) error { return &ExitError{Err: err, Code: ExitUsage} }
 
 // WarehouseError marks an error as one of a warehouse that could not be reached, or not be used.
-func WarehouseError(err error) error { return &Error{Err: err, Code: Warehouse} }
+func WarehouseError(err error) error { return &ExitError{Err: err, Code: ExitWarehouse} }
