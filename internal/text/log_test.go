@@ -47,15 +47,15 @@ func TestDurationsInJSONLogsAreSeconds(t *testing.T) {
 func TestTextLogsShowNoStructs(t *testing.T) {
 	sel := syncer.Selection{Sources: []string{"bistro", "bar"}, Full: true}
 	for want, args := range map[string][]any{
-		`asked.sources="bistro, bar" asked.full=true`: {"asked", sel},
-		`asked.from=2026-03-01 asked.heal=true`:       {"asked", syncer.ReconcileRequest{From: "2026-03-01", Heal: true}},
-		`lost="a, b"`:                                 {"lost", []string{"a", "b"}},
-		`what="{\"Held\":\"x\"}"`:                     {"what", &struct{ Held string }{"x"}},
-		`by="{\"a\":1}"`:                              {"by", map[string]int{"a": 1}},
-		`error=no`:                                    {"error", errors.New("no")},
-		`at=2026-03-01T00:00:00.000Z`:                 {"at", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
-		`name="a\x1b[31m\u202eb" n=3`:                 {"name", "a\x1b[31m\u202eb", "n", 3},
-		`error="one\nlevel=ERROR msg=x"`:              {"error", errors.New("one\nlevel=ERROR msg=x")},
+		`asked.sources="bistro, bar" asked.full=true`:                        {"asked", sel},
+		`asked.from=2026-03-01 asked.to="" asked.heal=true asked.sources=""`: {"asked", syncer.ReconcileRequest{From: "2026-03-01", Heal: true}},
+		`lost="a, b"`:                    {"lost", []string{"a", "b"}},
+		`what="{\"Held\":\"x\"}"`:        {"what", &struct{ Held string }{"x"}},
+		`by="{\"a\":1}"`:                 {"by", map[string]int{"a": 1}},
+		`error=no`:                       {"error", errors.New("no")},
+		`at=2026-03-01T00:00:00.000Z`:    {"at", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)},
+		`name="a\x1b[31m\u202eb" n=3`:    {"name", "a\x1b[31m\u202eb", "n", 3},
+		`error="one\nlevel=ERROR msg=x"`: {"error", errors.New("one\nlevel=ERROR msg=x")},
 	} {
 		if got := logged(t, text.LogText, args...); !strings.HasSuffix(got, " msg=m "+want+"\n") {
 			t.Errorf("want %s, got %s", want, got)

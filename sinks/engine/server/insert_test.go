@@ -179,7 +179,7 @@ func TestTheEngineTakesItsSettings(t *testing.T) {
 		t.Errorf("settings:\n%s", got)
 	}
 	want = "default_compression_codec\tZSTD(1)\nfsync_after_insert\t1\nfsync_part_directory\t1\n" +
-		"max_suspicious_broken_parts\t1000000\nmax_suspicious_broken_parts_bytes\t1000000000000000\nmerge_max_block_size_bytes\t10485760\n" +
+		"max_suspicious_broken_parts\t1000000\nmax_suspicious_broken_parts_bytes\t1000000000000000\nmerge_max_block_size_bytes\t10485760\nmerge_selector_base\t10\n" +
 		"number_of_free_entries_in_pool_to_execute_mutation\t1\nnumber_of_free_entries_in_pool_to_execute_optimize_entire_partition\t1\n" +
 		"number_of_free_entries_in_pool_to_lower_max_size_of_merge\t1\n"
 	if got := a.must("SELECT name, value FROM system.merge_tree_settings WHERE changed ORDER BY name"); got != want {
