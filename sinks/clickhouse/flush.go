@@ -249,9 +249,10 @@ const (
 // time, while the next gathers.
 func (f *flusher) flushAll() {
 	defer close(f.ended)
+	opened, interval := time.Now(), f.sink.options.FlushInterval
 	var began time.Time
 	for {
-		commits := f.queue.take(f.abort, began, f.sink.options.FlushInterval, f.sink.options.FlushRows)
+		commits := f.queue.take(f.abort, began, interval, gathers(opened, interval), f.sink.options.FlushRows)
 		if commits == nil {
 			break
 		}
@@ -259,6 +260,12 @@ func (f *flusher) flushAll() {
 		f.settle(commits, f.flush(commits))
 	}
 	f.settle(f.queue.drain(), ErrClosed)
+}
+
+// gathers is how long what nobody waits for may gather now. At first it is a quarter of the time since the
+// sink was opened: a process that is killed again and again has a fifth of its pages fetched again, and gets on.
+func gathers(opened time.Time, interval time.Duration) time.Duration {
+	return min(sinks.Gathers(interval), max(interval, time.Since(opened)/4))
 }
 
 // settle resolves receipts in the order of Write.

@@ -108,11 +108,11 @@ func (q *queue) close() {
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
 // queued, when a writer waits for room, or when interval has passed since the last
-// one began; when nobody waits for what is queued, as long as it [sinks.Gathers].
-func (q *queue) take(ctx context.Context, began time.Time, interval time.Duration, enough int) []*queued {
+// one began; when nobody waits for what is queued, when it has gathered.
+func (q *queue) take(ctx context.Context, began time.Time, interval, gather time.Duration, enough int) []*queued {
 	due := time.NewTimer(time.Until(began.Add(interval)))
 	defer due.Stop()
-	gathered := time.NewTimer(time.Until(began.Add(sinks.Gathers(interval))))
+	gathered := time.NewTimer(time.Until(began.Add(gather)))
 	defer gathered.Stop()
 	var passed, late bool
 	for {

@@ -34,7 +34,7 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 						<-item.receipt.Done()
 					}()
 				}
-				taken := q.take(t.Context(), began, time.Second, 50_000)
+				taken := q.take(t.Context(), began, time.Second, 10*time.Second, 50_000)
 				if after := time.Since(began); len(taken) != 1 || after != test.want {
 					t.Errorf("%d commits were taken after %s, want 1 after %s", len(taken), after, test.want)
 				}
@@ -45,11 +45,27 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 				if err := q.put(t.Context(), next); err != nil {
 					t.Fatal(err)
 				}
-				q.take(t.Context(), began, time.Second, 50_000)
+				q.take(t.Context(), began, time.Second, 10*time.Second, 50_000)
 				if after := time.Since(began); after != 10*time.Second {
 					t.Errorf("what nobody waits for was taken after %s", after)
 				}
 			})
 		})
 	}
+}
+
+// A process that is killed every few seconds gets on: of what it has fetched, a fifth is fetched again.
+func TestCommitsGatherForLongerAsTheSinkGrowsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := time.Now()
+		for _, want := range []struct{ age, gathers time.Duration }{{0, 1}, {8, 2}, {20, 5}, {40, 10}, {3600, 10}} {
+			time.Sleep(want.age*time.Second - time.Since(opened))
+			if got := gathers(opened, time.Second); got != want.gathers*time.Second {
+				t.Errorf("after %d s it gathers for %s, want %d s", want.age, got, want.gathers)
+			}
+		}
+		if got := gathers(opened, time.Minute); got != time.Minute {
+			t.Errorf("with a flush a minute it gathers for %s", got)
+		}
+	})
 }
