@@ -330,7 +330,7 @@ func TestNothingIsGreenOverAWarehouseInTrouble(t *testing.T) {
 		{"nothing", Warehouse{}, wellSource("a"), "up_to_date", "up to date", "up to date, up to date, up to date, up to date"},
 	}
 	for _, tt := range tests {
-		tt.warehouse.Source(&tt.source)
+		tt.source = marked(tt.warehouse, tt.source).Sources[0]
 		all := tt.source.Concerns()
 		if kindsOf(all) != tt.kinds || all[0].Label != tt.label {
 			t.Errorf("%s: %s, %q; want %s, %q", tt.name, kindsOf(all), all[0].Label, tt.kinds, tt.label)

@@ -9,26 +9,22 @@ type Warehouse struct {
 	Damaged     []string // the streams of which rows are lost
 }
 
-// Mark changes the state of every source of a snapshot by what is known of the warehouse.
-func (w Warehouse) Mark(s *Status) {
-	for i := range s.Sources {
-		w.Source(&s.Sources[i])
-	}
-}
-
-// Source changes the state of one source and its streams in the same way. A source in trouble
-// of its own keeps its state. So does a stream that neither stores rows nor fails.
-func (w Warehouse) Source(s *SourceStatus) {
-	for i := range s.Streams {
-		s.Streams[i].Damaged = s.Streams[i].State != StateOff && slices.Contains(w.Damaged, s.Streams[i].Name)
-	}
-	if !w.Unavailable || !storing(s.State) {
-		return
-	}
-	s.State, s.Detail = StateUnstored, ""
-	for i := range s.Streams {
-		if st := &s.Streams[i]; storing(st.State) || st.State == StateFailing {
-			st.State, st.Detail = StateUnstored, ""
+// Mark changes the state of every source of a snapshot and of its streams by what is known of the
+// warehouse. A source in trouble of its own keeps its state. So does a stream that neither stores
+// rows nor fails.
+func (w Warehouse) Mark(snapshot *Status) {
+	for i := range snapshot.Sources {
+		s := &snapshot.Sources[i]
+		away := w.Unavailable && storing(s.State)
+		if away {
+			s.State, s.Detail = StateUnstored, ""
+		}
+		for j := range s.Streams {
+			st := &s.Streams[j]
+			st.Damaged = st.State != StateOff && slices.Contains(w.Damaged, st.Name)
+			if away && (storing(st.State) || st.State == StateFailing) {
+				st.State, st.Detail = StateUnstored, ""
+			}
 		}
 	}
 }
