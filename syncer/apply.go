@@ -71,7 +71,9 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 		v, added, changed := y.supervisorOf(cfg.Name), false, false
 		if v == nil {
 			c := &counters{metrics: y.metrics, written: map[string]uint64{}}
-			v = &supervisor{syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers), cfg: cfg, life: newSource(y, cfg, len(mine), c)}
+			v = &supervisor{
+				syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers), cfg: cfg, life: newSource(y, cfg, len(mine), c),
+			}
 			added = true
 		} else {
 			added, changed = v.configure(cfg)

@@ -53,11 +53,14 @@ func (y *Syncer) pass(ctx context.Context, sources []*supervisor, p pass) error 
 					return p.visit(ctx, i, s)
 				})
 			})
-			state := v.current().view().State
-			if lease.IsWaiting(err) {
-				state = status.StateWaiting
-			}
-			return y.recovered(y.log, "pass", func() error { p.ended(i, state, err); return nil })
+			return y.recovered(y.log, "pass", func() error {
+				state := v.current().view().State
+				if lease.IsWaiting(err) {
+					state = status.StateWaiting
+				}
+				p.ended(i, state, err)
+				return nil
+			})
 		})
 	}
 	err := visits.Wait()
