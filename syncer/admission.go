@@ -19,7 +19,7 @@ func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
 	me := answer.Value
 	key := stream.Identity{
 		Business: me.Business.ID, BusinessName: me.Business.Name, Mode: me.App.Mode,
-		Scopes: me.Scopes, Locations: me.LocationIDs, All: me.AllLocations,
+		Scopes: me.Scopes, Locations: slices.Compact(slices.Sorted(slices.Values(me.LocationIDs))), All: me.AllLocations,
 	}
 	was := s.Identity()
 	for _, l := range s.cfg.Locations {

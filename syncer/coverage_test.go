@@ -408,6 +408,19 @@ func TestAllLocationsAfterSome(t *testing.T) {
 	})
 }
 
+// A location that /me names twice is one, in whatever order.
+func TestALocationThatIsNamedTwiceIsOne(t *testing.T) {
+	inShop(t, func(t *testing.T, s *shop) {
+		s.stock("l1", 1)
+		s.access("l2", "l1", "l2")
+		s.open(s.source())
+		s.once(Selection{})
+		if got := s.syncer.served()[0].Identity().Locations; !slices.Equal(got, []string{"l1", "l2"}) {
+			t.Errorf("locations %q", got)
+		}
+	})
+}
+
 // Categories of a configured location that comes later, or comes back, come with it.
 func TestCategoriesOfAConfiguredLocationThatComesLater(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {

@@ -2,7 +2,6 @@ package list
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -35,7 +34,7 @@ func (w *walk) leftOut(ctx context.Context, p page) ([]bool, error) {
 	}
 	stored, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), ids)
 	if err != nil {
-		return nil, fmt.Errorf("read the rows of tombstones: %w", err)
+		return nil, err
 	}
 	for i, id := range tombstones {
 		left[i] = stored[id] == nil

@@ -46,7 +46,7 @@ type SourceReport = status.SourceOutcome[StreamReport]
 // StreamReport is the verification of one stream, in rows.
 type StreamReport struct {
 	status.StreamOutcome
-	Rows        uint64         `json:"rows"` // of the API, tombstones included
+	Rows        uint64         `json:"rows"` // of the API; tombstones too, where it was compared to its end
 	Differences uint64         `json:"differences"`
 	Moving      uint64         `json:"moving"`
 	Settled     uint64         `json:"settled"`      // differed at first sight, and not any more
