@@ -20,9 +20,10 @@ const (
 type memoryPlan struct {
 	limit  memoryLimit
 	engine int64
-	reader int64 // the part of it that is the reader's (warehouse.http_listen); 0: there is none
-	heap   int64 // of Go: what it keeps to as long as it can; 0: no limit
-	queue  int64 // rows that wait for the warehouse
+	chosen string // " (warehouse.memory)" where the engine's is of the configuration
+	reader int64  // the part of it that is the reader's (warehouse.http_listen); 0: there is none
+	heap   int64  // of Go: what it keeps to as long as it can; 0: no limit
+	queue  int64  // rows that wait for the warehouse
 }
 
 // planMemory divides the memory there is. configured is warehouse.memory, 0 for a share. In
@@ -32,6 +33,7 @@ func planMemory(limit memoryLimit, configured int64) (memoryPlan, error) {
 	p := memoryPlan{limit: limit, engine: configured, queue: queueOf(limit)}
 	switch {
 	case configured != 0:
+		p.chosen = " (warehouse.memory)"
 	case limit.bytes == 0:
 		p.engine = engineOtherwise
 	case limit.container:
@@ -87,9 +89,9 @@ func (p memoryPlan) fits() error {
 // String says what the engine may use of how much memory.
 func (p memoryPlan) String() string {
 	if p.limit.bytes == 0 {
-		return config.Size(p.engine) + "; how much memory there is could not be found out"
+		return config.Size(p.engine) + p.chosen + "; how much memory there is could not be found out"
 	}
-	return fmt.Sprintf("%s of %s (%s)", config.Size(p.engine), config.Size(p.limit.bytes), p.limit.where)
+	return fmt.Sprintf("%s%s of %s (%s)", config.Size(p.engine), p.chosen, config.Size(p.limit.bytes), p.limit.where)
 }
 
 // leastWithReaders is the smallest container in which who reads over HTTP was measured to be

@@ -22,11 +22,11 @@ func TestMemoryOfTheEngine(t *testing.T) {
 		"the smallest container":         {container(256 << 20), 0, 128 << 20, nil},
 		"too small by default":           {container(255 << 20), 0, 0, []string{"255 MiB", where, "needs 256 MiB", "raise the limit"}},
 		"far too small":                  {container(128 << 20), 0, 0, []string{"128 MiB", where, "needs 256 MiB", "raise the limit"}},
-		"chosen in a container":          {container(1 << 30), 600 << 20, 600 << 20, []string{"600 MiB of 1.0 GiB", where}},
+		"chosen in a container":          {container(1 << 30), 600 << 20, 600 << 20, []string{"600 MiB (warehouse.memory) of 1.0 GiB", where}},
 		"chosen, and more than there is": {container(512 << 20), 2 << 30, 0, []string{"warehouse.memory: 2.0 GiB of the 512 MiB", where, "at most 400 MiB"}},
 		"a machine":                      {memoryLimit{bytes: 8 << 30, where: "the machine's memory"}, 0, 2 << 30, []string{"2.0 GiB of 8.0 GiB (the machine's memory)"}},
 		"a small machine":                {memoryLimit{bytes: 256 << 20, where: "the machine's memory"}, 0, 128 << 20, nil},
-		"chosen on a machine":            {memoryLimit{bytes: 8 << 30, where: "the machine's memory"}, 3 << 30, 3 << 30, []string{"3.0 GiB of 8.0 GiB"}},
+		"chosen on a machine":            {memoryLimit{bytes: 8 << 30, where: "the machine's memory"}, 3 << 30, 3 << 30, []string{"3.0 GiB (warehouse.memory) of 8.0 GiB"}},
 		"unknown":                        {memoryLimit{}, 0, 2 << 30, []string{"could not be found out"}},
 	} {
 		t.Run(name, func(t *testing.T) {
