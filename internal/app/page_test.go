@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -28,5 +29,18 @@ func TestThePageIsAskedForDirectly(t *testing.T) {
 	a := New(&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}, slog.New(slog.DiscardHandler), "test")
 	if code, _, err := a.getPage(t.Context(), "/status.json"); err != nil || code != http.StatusNotFound {
 		t.Errorf("%d, %v", code, err)
+	}
+}
+
+// What is no daemon may answer at length: the error has its beginning.
+func TestAnAnswerOfAnotherProgramIsCut(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // the client may have gone
+	}))
+	defer server.Close()
+	a := New(&config.Config{Web: config.Web{Listen: strings.TrimPrefix(server.URL, "http://")}}, slog.New(slog.DiscardHandler), "test")
+	if err := a.Ready(t.Context()); err == nil || len(err.Error()) != 16<<10 {
+		t.Errorf("%.100v", err)
 	}
 }
