@@ -11,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // fleet is many small restaurants with one daemon, and what is measured of them: their first
@@ -136,14 +139,14 @@ func (m *meter) restart(ctx context.Context, name string, sig syscall.Signal) er
 
 // failing is how many streams have an error.
 func (d *daemon) failing(ctx context.Context) int {
-	status, err := d.status(ctx)
+	now, err := d.status(ctx)
 	if err != nil {
 		return 0 // the daemon is starting
 	}
 	n := 0
-	for _, source := range status.Sources {
+	for _, source := range now.Sources {
 		for _, stream := range source.Streams {
-			if stream.State == "failing" {
+			if stream.State == status.StateFailing {
 				n++
 			}
 		}
@@ -153,13 +156,13 @@ func (d *daemon) failing(ctx context.Context) int {
 
 // mirrored reports whether the orders of every source are there.
 func mirrored(ctx context.Context, d *daemon) bool {
-	status, err := d.status(ctx)
-	if err != nil || len(status.Sources) == 0 {
+	now, err := d.status(ctx)
+	if err != nil || len(now.Sources) == 0 {
 		return false // the daemon is starting
 	}
-	for _, source := range status.Sources {
+	for _, source := range now.Sources {
 		for _, stream := range source.Streams {
-			if stream.Name == "sales_orders" && (stream.Progress != nil || stream.Watermark.IsZero()) {
+			if stream.Name == registry.Orders && (stream.Progress != nil || stream.Watermark.IsZero()) {
 				return false
 			}
 		}
