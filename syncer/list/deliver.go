@@ -25,6 +25,14 @@ const (
 	DeliveredBad               // it is in quarantine
 )
 
+// sent is a row that the service has sent by itself.
+type sent struct {
+	list    *List
+	raw     []byte
+	id      string
+	updated time.Time
+}
+
 // ErrNotFollowed means that a row is not taken.
 var ErrNotFollowed = errors.New("the stream is off, or its source is not served yet")
 
@@ -42,13 +50,14 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err er
 	if mapping.Unmarshal(raw, &row) == nil && st.Source.LeavesOut(raw) { // what is not JSON goes to quarantine
 		return DeliveredLeftOut, nil
 	}
+	s := sent{st, raw, row.ID, mapping.Instant(row.UpdatedAt)}
 	var receipt *sinks.Receipt
 	// One after the other: what is sent twice at once may come in any order, and each has to see
 	// what the other has queued. None waits for the warehouse meanwhile: the next would have to
 	// wait for a flush of its own.
 	err = st.delivering.Run(ctx, func(ctx context.Context) (err error) {
-		if what, err = st.compareSent(ctx, raw, row.ID, mapping.Instant(row.UpdatedAt)); err == nil && what == DeliveredStored {
-			what, receipt, err = st.queueSent(ctx, raw)
+		if what, err = s.compare(ctx); err == nil && what == DeliveredStored {
+			what, receipt, err = s.queue(ctx)
 		}
 		if err == nil && receipt == nil { // what is held may be on its way
 			receipt, _ = st.Source.Commits.Last(st.Source.Name)
@@ -64,8 +73,9 @@ func (st *List) Deliver(ctx context.Context, raw []byte) (what Delivered, err er
 	return what, nil
 }
 
-// queueSent hands a row that was sent to the sink, unless it is held just like this; the receipt is nil then.
-func (st *List) queueSent(ctx context.Context, raw []byte) (Delivered, *sinks.Receipt, error) {
+// queue hands the row to the sink, unless it is held just like this; the receipt is nil then.
+func (s sent) queue(ctx context.Context) (Delivered, *sinks.Receipt, error) {
+	st := s.list
 	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
 		return 0, nil, err
@@ -73,7 +83,7 @@ func (st *List) queueSent(ctx context.Context, raw []byte) (Delivered, *sinks.Re
 	defer stored()
 	in := st.Writer.Begin(st.Writer.NextWalk(), 1)
 	in.All = true
-	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
+	r := in.Row(st.Def.Plan.NewMapper(), st.Forgotten.Order(s.raw), st.Source.Versions.Take(1), st.Source.Moment().UTC(), write.RowContext{Columns: st.Def.Pushed})
 	if in.Empty() {
 		in.CountRows()
 		return DeliveredSame, nil, nil
@@ -89,27 +99,28 @@ func (st *List) queueSent(ctx context.Context, raw []byte) (Delivered, *sinks.Re
 	return DeliveredStored, receipt, nil
 }
 
-// compareSent returns what became of a row that was sent when a newer state of it is stored, or just this one,
-// and DeliveredStored else. The warehouse is queried about a row that is not remembered.
-func (st *List) compareSent(ctx context.Context, raw []byte, id string, updated time.Time) (Delivered, error) {
-	if id == "" || updated.IsZero() {
+// compare returns what became of the row when a newer state of it is stored, or just this one, and
+// DeliveredStored else. The warehouse is queried about a row that is not remembered.
+func (s sent) compare(ctx context.Context) (Delivered, error) {
+	st := s.list
+	if s.id == "" || s.updated.IsZero() {
 		return DeliveredStored, nil // it goes to quarantine
 	}
-	if stamp, known := st.Writer.Remembers(id); known && stamp.After(updated) {
+	if stamp, known := st.Writer.Remembers(s.id); known && stamp.After(s.updated) {
 		return DeliveredOlder, nil
 	} else if known {
 		return DeliveredStored, nil // one that is the same is found when it is written
 	}
-	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{id})
+	rows, err := sinks.RowsByID(ctx, st.Source.Sink, st.Def.Name, st.Source.Business(), []string{s.id})
 	if err != nil {
 		return 0, err
 	}
-	r, text := rows[id], ""
+	r, text := rows[s.id], ""
 	switch {
 	case r == nil, r.Removed:
-	case bytes.Equal(r.Raw, st.Forgotten.Order(raw)):
+	case bytes.Equal(r.Raw, st.Forgotten.Order(s.raw)):
 		return DeliveredSame, nil
-	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(updated):
+	case json.Unmarshal(r.Columns["updated_at"], &text) == nil && mapping.Instant(text).After(s.updated):
 		return DeliveredOlder, nil
 	}
 	return DeliveredStored, nil

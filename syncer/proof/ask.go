@@ -24,7 +24,7 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 		if err := st.shared.readFirstDay(ctx, false); err != nil {
 			return err
 		}
-		return st.each(st.lastDays(2, st.Asked()), func(sp Span) error {
+		return st.each(st.shared.lastDays(2, st.Asked()), func(sp Span) error {
 			in, _, err := st.askTotals(ctx, st.Source.Lanes.Reconcile, sp)
 			if err != nil {
 				return err
@@ -35,8 +35,8 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 }
 
 // lastDays are the last days up to today, of some locations.
-func (st *Totals) lastDays(n int, locations []string) (spans []Span) {
-	today := st.shared.today()
+func (d *Shared) lastDays(n int, locations []string) (spans []Span) {
+	today := d.today()
 	for _, l := range locations {
 		spans = append(spans, Span{addDays(today, 1-n), today, l})
 	}

@@ -41,7 +41,7 @@ type deepRuns struct {
 // next turn, which finds them again.
 func (st *Totals) proveRecent(ctx context.Context) error {
 	r := newRun(st.shared, true)
-	differed, err := r.firstLook(ctx, st, st.lastDays(2, st.Asked()), false)
+	differed, err := r.firstLook(ctx, st, st.shared.lastDays(2, st.Asked()), false)
 	st.recent.Release()
 	if len(differed) == 0 || !st.Settling.Try() {
 		return err
@@ -57,7 +57,7 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 	r.expectQuestions(len(locations))
 	st.deep.running.Store(r)
 	defer st.deep.running.Store(nil)
-	differed, err := r.firstLook(ctx, st, st.lastDays(MaxRange, locations), true)
+	differed, err := r.firstLook(ctx, st, st.shared.lastDays(MaxRange, locations), true)
 	failed := errors.Join(err, r.broken)
 	cut := api.IsTemporary(failed) || errors.Is(failed, errIncomparable) // of some days nothing is known then
 	if len(differed) > 0 {

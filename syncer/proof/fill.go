@@ -22,8 +22,8 @@ type backfill struct {
 	at     position // that of stored
 }
 
-// restore takes over the stored checkpoint. The backfill begins anew where its position is not readable.
-func (st *Totals) restore(cp sinks.Checkpoint) (err error) {
+// storedBackfill is the backfill of a stored checkpoint. It begins anew where its position is not readable.
+func storedBackfill(cp sinks.Checkpoint) (_ *backfill, err error) {
 	var at position
 	if cp.Position != "" { // else of a walk that has not begun
 		if err = json.Unmarshal([]byte(cp.Position), &at); err == nil {
@@ -33,8 +33,7 @@ func (st *Totals) restore(cp sinks.Checkpoint) (err error) {
 			at = position{}
 		}
 	}
-	st.back.Store(&backfill{cp, at})
-	return err
+	return &backfill{cp, at}, err
 }
 
 // filledTo is the stored checkpoint of the backfill, and its position.

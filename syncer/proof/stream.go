@@ -60,7 +60,8 @@ func (st *Totals) Restore(state sinks.State) {
 		switch {
 		case cp.Stream != st.Def.Name:
 		case cp.Walk == sinks.WalkTotals:
-			if err := st.restore(cp); err != nil {
+			back, err := storedBackfill(cp)
+			if st.back.Store(back); err != nil {
 				st.Source.Log.Warn("the stored position is not readable, the totals are asked for from today back", "stream", st.Def.Name, "err", err)
 			}
 		case cp.Walk == sinks.WalkDeep:

@@ -39,7 +39,7 @@ const (
 	ReconcileDeep
 	FullResync
 	OnlineOrders
-	jobs
+	Jobs // how many there are
 )
 
 // Why is why a stream runs when it does, in a word.
@@ -63,7 +63,7 @@ const MaxSpread = time.Hour
 const never = 100 * 365 * 24 * time.Hour
 
 // Timetable gives the next time of each job.
-type Timetable [jobs]cron.Schedule
+type Timetable [Jobs]cron.Schedule
 
 // off is the schedule of a job that has no turns.
 type off struct{}

@@ -11,7 +11,7 @@ type Turns struct {
 
 	mu    sync.Mutex // guards what follows
 	times Timetable
-	due   [jobs]time.Time
+	due   [Jobs]time.Time
 }
 
 // NewTurns makes every job due at once but those that have their own hour: what is
@@ -26,7 +26,7 @@ func NewTurns(source string, times Timetable, now time.Time) *Turns {
 func (t *Turns) AllDue(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for j := range jobs {
+	for j := range Jobs {
 		t.due[j] = now
 		if j == ReconcileDeep || j == FullResync || t.times.Off(j) {
 			t.due[j] = t.times.Next(j, t.source, now)
@@ -43,7 +43,7 @@ func (t *Turns) Follow(times Timetable, now time.Time) {
 		return
 	}
 	t.times = times
-	for j := range jobs {
+	for j := range Jobs {
 		if !isDue(t.due[j], now) {
 			t.due[j] = times.Next(j, t.source, now)
 		}
@@ -69,7 +69,7 @@ func (t *Turns) Take(now time.Time) []Job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var due []Job
-	for j := range jobs {
+	for j := range Jobs {
 		if isDue(t.due[j], now) {
 			due = append(due, j)
 			t.due[j] = t.times.Next(j, t.source, now)

@@ -35,7 +35,7 @@ func (s Slot) LongTask(run func(context.Context) error, owed func() bool) Task {
 // there is none.
 func FirstTurn(tasks []Task, turns *schedule.Turns, from time.Time) (first time.Time) {
 	for _, t := range tasks {
-		for j := range schedule.Job(len(schedule.Timetable{})) {
+		for j := range schedule.Jobs {
 			at := turns.From(j, from)
 			if t.Begins != nil && !at.IsZero() && (first.IsZero() || at.Before(first)) && t.Begins(j) {
 				first = at

@@ -13,7 +13,7 @@ import (
 func (s *Store) Edit(table, business, id string, change func(*Row)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.must(table, business, id)
+	r := mustRow(s, table, business, id)
 	change(&r.Row)
 	r.sale = nil
 }
@@ -22,7 +22,7 @@ func (s *Store) Edit(table, business, id string, change func(*Row)) {
 func (s *Store) EditColumn(table, business, id, column, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.must(table, business, id)
+	r := mustRow(s, table, business, id)
 	edited := maps.Clone(r.edited)
 	if edited == nil {
 		edited = map[string]json.RawMessage{}
@@ -50,7 +50,7 @@ func daysSince(value string) int64 {
 func (s *Store) Lose(table, business, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.must(table, business, id)
+	mustRow(s, table, business, id)
 	delete(s.tables[table], business+"\x00"+id)
 }
 
@@ -58,7 +58,7 @@ func (s *Store) Lose(table, business, id string) {
 func (s *Store) Copy(table, business, id, as string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := *s.must(table, business, id)
+	r := *mustRow(s, table, business, id)
 	r.ID = as
 	s.tables[table][business+"\x00"+as] = &r
 }
@@ -74,8 +74,8 @@ func (s *Store) Release(source, stream, id string) {
 	}
 }
 
-// must is a row that is about to be changed.
-func (s *Store) must(table, business, id string) *stored {
+// mustRow is a row that is about to be changed.
+func mustRow(s *Store, table, business, id string) *stored {
 	s.ordersChanged++
 	r := s.tables[table][business+"\x00"+id]
 	if r == nil {

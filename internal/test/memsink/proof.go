@@ -81,13 +81,13 @@ func (s *Sink) sums(what string, q sinks.DayQuery, shares func(*sale) []share) (
 	asked := fmt.Sprintf("%s %q", what, q)
 	found, ok := s.store.sums.known[asked]
 	if !ok {
-		found = s.store.sum(q, shares)
+		found = sum(s.store, q, shares)
 		s.store.sums.known[asked] = found
 	}
 	return slices.Clone(found), nil
 }
 
-func (s *Store) sum(q sinks.DayQuery, shares func(*sale) []share) []sinks.DayFigures {
+func sum(s *Store, q sinks.DayQuery, shares func(*sale) []share) []sinks.DayFigures {
 	sums := map[dayLine]amounts{}
 	for key, r := range s.tables[orders] {
 		if business, _, _ := strings.Cut(key, "\x00"); business != q.Business || r.Deleted || r.batch == nil || !r.proves(q) {

@@ -39,7 +39,7 @@ type Sink struct {
 	awaited int           // somebody waits for so many of these
 	wake    chan struct{} // something was queued, or the state changed
 	wanted  chan struct{} // somebody waits for what is queued
-	room    chan struct{} // closed and replaced after each flush
+	space   chan struct{} // closed and replaced after each flush
 	gone    chan struct{} // closed when the sink is
 	ended   chan struct{} // closed when the flusher has ended
 }
@@ -67,7 +67,7 @@ func Open(store *Store, opts Options) *Sink {
 	}
 	s := &Sink{
 		store: store, opts: opts,
-		wake: make(chan struct{}, 1), wanted: make(chan struct{}, 1), room: make(chan struct{}),
+		wake: make(chan struct{}, 1), wanted: make(chan struct{}, 1), space: make(chan struct{}),
 		gone: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go s.flusher()
@@ -88,11 +88,11 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 		if s.rows < s.opts.QueueRows {
 			break
 		}
-		room, all := s.room, s.written
+		space, all := s.space, s.written
 		s.mu.Unlock()
 		s.want(all)
 		select {
-		case <-room:
+		case <-space:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -211,8 +211,8 @@ func (s *Sink) flush(n int) {
 	if len(s.queue) > 0 {
 		s.signal()
 	}
-	close(s.room)
-	s.room = make(chan struct{})
+	close(s.space)
+	s.space = make(chan struct{})
 }
 
 // SetDown makes the warehouse unreachable, or brings it back.
@@ -303,8 +303,8 @@ func (s *Sink) end() {
 	if !s.closed {
 		s.closed = true
 		close(s.gone)
-		close(s.room)
-		s.room = make(chan struct{})
+		close(s.space)
+		s.space = make(chan struct{})
 	}
 }
 
