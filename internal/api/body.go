@@ -81,7 +81,7 @@ func (rd *reading) unzip(r io.Reader) error {
 // all reads to the end, chunk by chunk.
 func (rd *reading) all(r io.Reader) error {
 	for {
-		if err := rd.room(); err != nil {
+		if err := rd.reserve(); err != nil {
 			return err
 		}
 		c := chunks.Get().(*chunk)
@@ -112,9 +112,9 @@ func fill(b []byte, r io.Reader) (n int, err error) {
 	return n, err
 }
 
-// room takes what the chunks behind the first one need, the next one with them, twice: they are
+// reserve takes what the chunks behind the first one need, the next one with them, twice: they are
 // copied once. While it waits no time-out runs, the service is not at fault.
-func (rd *reading) room() error {
+func (rd *reading) reserve() error {
 	need := 2 * int64(len(rd.parts)*len(chunk{}))
 	if need < 2*freeMemory {
 		return nil
@@ -124,7 +124,7 @@ func (rd *reading) room() error {
 	}
 	if rd.hold.bytes < need {
 		if err := rd.hold.take(rd.phases.ctx); err != nil {
-			return fmt.Errorf("wait for room for the body: %w", err)
+			return fmt.Errorf("wait for memory for the body: %w", err)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ const (
 // which has the request's [call] in its context.
 func (c *Client) retrying() *retryablehttp.Client {
 	return &retryablehttp.Client{
-		// A redirect is an answer as others: whoever it names never sees the key.
+		// A redirect is an answer as others: the host that it names never sees the key.
 		HTTPClient:   &http.Client{Transport: attempt{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		RetryMax:     max(c.opts.RetryMax, 0),
 		CheckRetry:   passes,

@@ -148,14 +148,14 @@ func TestARotatedKeyIsUsedByTheNextAttempt(t *testing.T) {
 }
 
 func TestRedirectsKeepTheKeyAtHome(t *testing.T) {
-	strangers, asked := 0, 0
-	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers++ }))
-	defer stranger.Close()
+	others, asked := 0, 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { others++ }))
+	defer other.Close()
 	home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked++; r.URL.Path == "/v1/allergens" {
 			http.Redirect(w, r, "/v2/allergens", http.StatusPermanentRedirect)
 		} else {
-			http.Redirect(w, r, stranger.URL+r.URL.Path, http.StatusFound)
+			http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
 		}
 	}))
 	defer home.Close()
@@ -165,11 +165,11 @@ func TestRedirectsKeepTheKeyAtHome(t *testing.T) {
 	}
 	for path, to := range map[string]string{
 		"/allergens": `"/v2/allergens" was not followed; is the path of base_url right?`,
-		"/locations": `"` + stranger.URL + `" was not followed; if that is the service, put it into the base URL`,
+		"/locations": `"` + other.URL + `" was not followed; if that is the service, put it into the base URL`,
 	} {
 		asked = 0
-		if _, err := c.Snapshot(t.Context(), path); err == nil || !strings.Contains(err.Error(), "a redirect to "+to) || asked != 1 || strangers != 0 {
-			t.Errorf("%s: error %v, %d requests at home, %d elsewhere", path, err, asked, strangers)
+		if _, err := c.Snapshot(t.Context(), path); err == nil || !strings.Contains(err.Error(), "a redirect to "+to) || asked != 1 || others != 0 {
+			t.Errorf("%s: error %v, %d requests at home, %d elsewhere", path, err, asked, others)
 		}
 	}
 }

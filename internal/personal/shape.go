@@ -66,7 +66,7 @@ func object(parts ...map[string]*shape) *shape {
 
 func list(parts ...map[string]*shape) *shape { return &shape{each: object(parts...)} }
 
-// customer is that of an order: null, and the pseudonym behind it where there is one.
+// customer is the customer of an order: null, and the pseudonym behind it where there is one.
 var customer = &shape{}
 
 // order is what is kept of an order (api.md, "Order"). Texts that people write are not: notes

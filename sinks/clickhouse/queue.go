@@ -15,7 +15,7 @@ type queued struct {
 	commit  *sinks.Commit
 	receipt *sinks.Receipt
 	rows    int
-	bytes   int64 // of room that it takes
+	bytes   int64 // of the queue that it takes
 	fenced  error // why it must not be written any more
 }
 
@@ -23,11 +23,11 @@ type queued struct {
 // there are, those under way included.
 type queue struct {
 	limit int64
-	room  *semaphore.Weighted
+	space *semaphore.Weighted
 	wake  chan struct{} // holds one value when something changed
 
 	mu      sync.Mutex
-	waiting int  // writers that wait for room
+	waiting int  // writers that wait for space
 	wanted  bool // somebody waits until one of the commits is durable
 	commits []*queued
 	taken   uint64 // how many were, before these
@@ -37,22 +37,22 @@ type queue struct {
 }
 
 func newQueue(limit int64) *queue {
-	return &queue{limit: limit, room: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1)}
+	return &queue{limit: limit, space: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1)}
 }
 
-// put queues a commit, and gives it its receipt, when there is room for it; one that is larger than the
+// put queues a commit, and gives it its receipt, when there is space for it; one that is larger than the
 // queue waits until it has the queue for itself.
 func (q *queue) put(ctx context.Context, item *queued) error {
 	item.bytes = min(item.bytes, q.limit)
-	if !q.room.TryAcquire(item.bytes) {
-		if err := q.waitForRoom(ctx, item.bytes); err != nil {
+	if !q.space.TryAcquire(item.bytes) {
+		if err := q.waitForSpace(ctx, item.bytes); err != nil {
 			return err
 		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		q.room.Release(item.bytes)
+		q.space.Release(item.bytes)
 		return ErrClosed
 	}
 	q.commits = append(q.commits, item)
@@ -64,12 +64,12 @@ func (q *queue) put(ctx context.Context, item *queued) error {
 	return nil
 }
 
-func (q *queue) waitForRoom(ctx context.Context, bytes int64) error {
+func (q *queue) waitForSpace(ctx context.Context, bytes int64) error {
 	q.mu.Lock()
 	q.waiting++
 	q.nudge()
 	q.mu.Unlock()
-	err := q.room.Acquire(ctx, bytes)
+	err := q.space.Acquire(ctx, bytes)
 	q.mu.Lock()
 	q.waiting--
 	q.mu.Unlock()
@@ -107,7 +107,7 @@ func (q *queue) close() {
 
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
-// queued, when a writer waits for room, or when interval has passed since the last
+// queued, when a writer waits for space, or when interval has passed since the last
 // one began; when nobody waits for what is queued, when it has gathered.
 func (q *queue) take(ctx context.Context, began time.Time, interval, gather time.Duration, enough int) []*queued {
 	due := time.NewTimer(time.Until(began.Add(interval)))
@@ -149,13 +149,13 @@ func (q *queue) takeIf(due func() bool) (commits []*queued, end bool) {
 	return commits, false
 }
 
-// done gives the room of flushed commits back.
+// done gives the space of flushed commits back.
 func (q *queue) done(commits []*queued) {
 	var bytes int64
 	for _, item := range commits {
 		bytes += item.bytes
 	}
-	q.room.Release(bytes)
+	q.space.Release(bytes)
 }
 
 // drain takes what will never be flushed.

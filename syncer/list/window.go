@@ -10,7 +10,7 @@ import (
 
 // The pages of one walk that may be asked for and not yet be durable: what a
 // crash makes the walk fetch again (DESIGN R1). A slow walk keeps few, of which
-// the last waits for its turn in the budget; a fast one as many as fill a flush.
+// the last waits for its turn in the budget; a fast one as many as the sink gathers.
 // With two, waiting for the warehouse costs a twentieth of the limits.
 const (
 	minWindow = 3
