@@ -140,6 +140,11 @@ func (l *Link) Me(ctx context.Context, wasWell bool) (me api.Document[types.Me],
 		}
 		l.opts.Log.Debug("the key was refused")
 		first = cmp.Or(first, err)
+		l.mu.Lock()
+		if key == l.inUse {
+			l.is.Ready = false // no walk begins with it while the other one waits for its turn
+		}
+		l.mu.Unlock()
 	}
 	return me, first
 }
