@@ -192,8 +192,7 @@ func (b *business) grant(now instant, w *waiter) {
 	}
 	p := &Permit{key: k, heavy: w.weight == heavy, sent: now}
 	for _, window := range k.windows(p.heavy) {
-		window.inFlight++
-		window.proven--
+		window.granted(now, w.lane)
 	}
 	k.granted[w.lane]++
 	k.sent[w.lane][w.weight].add(now, 1)
