@@ -12,6 +12,7 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -23,6 +24,8 @@ type Warehouse struct {
 	schema.Dialect
 	conn   driver.Conn // whose default database is the server's own
 	Outage *Outage
+
+	lookUp *semaphore.Weighted // held while types are read
 
 	mu     sync.Mutex
 	types  map[string]map[string]native.Type // storage table, column
@@ -38,7 +41,7 @@ func Open(t Target, d schema.Dialect, log *slog.Logger) (*Warehouse, error) {
 	if err != nil {
 		return nil, t.Explain(err)
 	}
-	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}}, nil
+	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}, lookUp: semaphore.NewWeighted(1)}, nil
 }
 
 // Beside is the same warehouse with connections of its own: what is asked there waits for none of
@@ -138,25 +141,28 @@ func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows)
 	return w.answered(errors.Join(rows.Err(), rows.Close()))
 }
 
-// Columns are the types of a storage table's columns, asked once.
+// Columns are the types of a storage table's columns, read once for all callers.
 func (w *Warehouse) Columns(ctx context.Context, table string) (map[string]native.Type, error) {
-	w.mu.Lock()
-	known, ok := w.types[table]
-	w.mu.Unlock()
-	if ok {
-		return known, nil
+	if err := w.lookUp.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for the columns of the storage tables: %w", err)
 	}
-	types, err := w.loadTypes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
-	}
+	defer w.lookUp.Release(1)
 	w.mu.Lock()
-	w.types = types
+	types := w.types
 	w.mu.Unlock()
-	if known, ok = types[table]; !ok {
+	if types[table] == nil {
+		var err error
+		if types, err = w.loadTypes(ctx); err != nil {
+			return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
+		}
+		w.mu.Lock()
+		w.types = types
+		w.mu.Unlock()
+	}
+	if types[table] == nil {
 		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.Table(table))
 	}
-	return known, nil
+	return types[table], nil
 }
 
 func (w *Warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
