@@ -174,20 +174,6 @@ WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
 	})
 }
 
-// MaxVersion implements [sinks.Sink].
-func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := []string{"SELECT max(first_version) AS version FROM " + r.warehouse.Table("checkpoints")}
-	for _, table := range slices.Concat(schema.StreamTables, []string{"quarantine"}) {
-		selects = append(selects, "SELECT max(_version) AS version FROM "+r.warehouse.Table(table))
-	}
-	var highest uint64
-	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
-	if err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
-		return 0, fmt.Errorf("read the highest version: %w", err)
-	}
-	return highest, nil
-}
-
 // FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
 // is recognised by the empty location that no order has.
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {

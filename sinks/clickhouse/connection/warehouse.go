@@ -25,7 +25,10 @@ type Warehouse struct {
 	conn   driver.Conn // whose default database is the server's own
 	Outage *Outage
 
-	lookUp *semaphore.Weighted // held while types are read
+	// Questions wait here as long as their callers do: clickhouse-go gives up after the time-out of
+	// a dial, which would be taken for an outage.
+	questions *semaphore.Weighted
+	lookUp    *semaphore.Weighted // held while types are read
 
 	mu     sync.Mutex
 	types  map[string]map[string]native.Type // storage table, column
@@ -41,7 +44,10 @@ func Open(t Target, d schema.Dialect, log *slog.Logger) (*Warehouse, error) {
 	if err != nil {
 		return nil, t.Explain(err)
 	}
-	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}, lookUp: semaphore.NewWeighted(1)}, nil
+	return &Warehouse{
+		Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log},
+		questions: semaphore.NewWeighted(questionsAtOnce), lookUp: semaphore.NewWeighted(1),
+	}, nil
 }
 
 // Beside is the same warehouse with connections of its own: what is asked there waits for none of
@@ -127,8 +133,17 @@ func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) 
 	return body.Size, w.answered(err)
 }
 
-// Rows runs a query and calls each for every row of its answer.
+// Rows runs a query and calls each for every row of its answer, which runs no query itself. A caller
+// that gives up waiting for its turn says nothing about the warehouse.
 func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
+	if err := w.questions.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for other queries of the warehouse: %w; try again, and end statements that take long", err)
+	}
+	defer w.questions.Release(1)
+	return w.rows(ctx, sql, each)
+}
+
+func (w *Warehouse) rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {
 		return w.answered(err)
@@ -165,10 +180,11 @@ func (w *Warehouse) Columns(ctx context.Context, table string) (map[string]nativ
 	return types[table], nil
 }
 
+// loadTypes waits for no question, since rows to be written wait for it.
 func (w *Warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
 	types := map[string]map[string]native.Type{}
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(w.Raw())
-	return types, w.Rows(ctx, sql, func(rows driver.Rows) error {
+	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err
