@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,5 +65,29 @@ func TestOnlyQuestionsWaitForQuestions(t *testing.T) {
 	}
 	if log.Len() > 0 {
 		t.Errorf("nothing is wrong with the warehouse, and the log says: %s", log.String())
+	}
+}
+
+// TestConnectionsAreDialledOnce has as many questions at once as there may be, again and again.
+func TestConnectionsAreDialledOnce(t *testing.T) {
+	var n atomic.Int64
+	dial := enginetest.Engine(t).Dial
+	s := openSink(t, clickhouse.Options{Database: "default", Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+		n.Add(1)
+		return dial(ctx, addr)
+	}})
+	for range 5 {
+		var asking sync.WaitGroup
+		for range 8 {
+			asking.Go(func() {
+				if err := clickhouse.Ask(t.Context(), s, "SELECT sleep(0.2)"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		asking.Wait()
+	}
+	if n.Load() > 12 { // 8, but for one that is not given back yet
+		t.Errorf("%d connections were dialled", n.Load())
 	}
 }

@@ -123,7 +123,7 @@ func (t Target) with(o Address) Target {
 	t.options.DialTimeout = dialTimeout
 	t.options.ReadTimeout = readTimeout
 	t.options.MaxOpenConns = questionsAtOnce + keptForWriting
-	t.options.MaxIdleConns = 4
+	t.options.MaxIdleConns = t.options.MaxOpenConns // to dial is a statement more
 	t.options.ClientInfo.Products = append(t.options.ClientInfo.Products, struct{ Name, Version string }{"larder", ""})
 	if o.Dial != nil {
 		t.options.DialContext = o.Dial
