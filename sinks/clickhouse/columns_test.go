@@ -50,6 +50,41 @@ func TestColumnsAreLookedUpOnce(t *testing.T) {
 	}
 }
 
+// answers keeps what a connection receives.
+type answers struct {
+	net.Conn
+	all *bytes.Buffer
+}
+
+func (a answers) Read(p []byte) (int, error) {
+	n, err := a.Conn.Read(p)
+	a.all.Write(p[:n])
+	return n, err
+}
+
+// TestNoRowsComeWithoutColumns: the engine would read the statement a second time for them.
+func TestNoRowsComeWithoutColumns(t *testing.T) {
+	var all bytes.Buffer
+	dial := enginetest.Engine(t).Dial
+	s := openSink(t, clickhouse.Options{Database: "default", Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, addr)
+		return answers{conn, &all}, err
+	}})
+	for sql, want := range map[string]int{"SELECT 1 AS column_of_one": 1, "SELECT 1 AS column_of_none WHERE 0": 0} {
+		if err := clickhouse.Ask(t.Context(), s, sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if got := bytes.Count(all.Bytes(), []byte("column_of_")); got != want {
+			t.Errorf("%s: %d columns", sql, got)
+		}
+		all.Reset()
+	}
+	var answer bytes.Buffer
+	if err := s.Query(t.Context(), "SELECT 1 AS x WHERE 0", "Native", &answer); err != nil || !strings.Contains(answer.String(), "UInt8") {
+		t.Errorf("a person's query: %q, %v", answer.String(), err)
+	}
+}
+
 // askedAlone are questions of a column that need none of its values: the engine reads only
 // which are null, or how long they are, and must find that in a view's column too.
 var askedAlone = map[string]string{
