@@ -210,9 +210,9 @@ type Count struct {
 	Rows             uint64
 }
 
-// Counts returns the live rows of every stream, of the given businesses or of
-// all, in order of stream and business.
-func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
+// Counts returns the live rows of streams, of the given businesses or of all, in order of stream and
+// business.
+func (r *reader) Counts(ctx context.Context, streams []string, businesses ...string) ([]Count, error) {
 	var filter string
 	if len(businesses) > 0 {
 		quoted := make([]string, len(businesses))
@@ -221,8 +221,8 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 		}
 		filter = " WHERE business_id IN (" + strings.Join(quoted, ", ") + ")"
 	}
-	selects := make([]string, len(schema.StreamTables))
-	for i, table := range schema.StreamTables {
+	selects := make([]string, len(streams))
+	for i, table := range streams {
 		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
 			schema.Literal(table), r.warehouse.Table(table), filter)
 	}
