@@ -62,7 +62,7 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	src := status.SourceStatus{
 		Name: s.cfg.Name, BusinessID: s.restaurant(), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
-		PersonalData: string(s.cfg.Personal.Mode()),
+		PersonalData: string(s.cfg.Personal.Mode()), Streams: make([]status.StreamStatus, 0, len(s.streams)),
 	}
 	src.Proof = dated(s.days.Proven(), times, s.ServiceNow())
 	src.Budget = s.link.Budget()
