@@ -1,6 +1,7 @@
 package write
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -67,5 +68,13 @@ func TestARowThatWasWrittenIsNotMappedAgain(t *testing.T) {
 	w.Prune(stamp.Add(time.Hour), in.walk)
 	if _, known := w.Remembers("a"); !known {
 		t.Error("the row that the last walk brought is forgotten")
+	}
+}
+
+// Each walk ends with it, and hardly any has bad rows.
+func TestWithoutBadRowsNothingIsMadeForTheLog(t *testing.T) {
+	w := NewWriter(Options{Table: &sinks.Table{Name: "categories"}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if n := testing.AllocsPerRun(100, w.LogQuarantine); n > 0 {
+		t.Errorf("%g allocations", n)
 	}
 }
