@@ -28,7 +28,7 @@ func TestALateAnswerIsWrittenAgain(t *testing.T) {
 		in := st.Writer.Begin(walk, 1)
 		in.All, in.Floor = incremental, at
 		in.Row(st.Def.Plan.NewMapper(), []byte(raw), version, at, write.RowContext{})
-		written = len(in.Commit.Batch.Rows)
+		written = int(in.Counts.Upserts)
 		if _, err := st.Writer.Write(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/lifecycle"
@@ -149,9 +150,45 @@ func (s *source) wakeLoop() {
 
 // spawn runs part of a job beside the loop.
 func (s *source) spawn(ctx context.Context, what string, f func(context.Context) error) {
-	s.jobs.Go(func() {
+	s.jobs.Add(1)
+	s.syncer.walkers.run(func() {
+		defer s.jobs.Done()
 		if err := s.isolated(what, func() error { return f(ctx) }); err != nil && ctx.Err() == nil {
 			s.Log.Debug("job ended with an error", "job", what, "err", err)
 		}
 	})
+}
+
+// walkers run jobs in goroutines that have run others, as far as one is free. In a new one the stack
+// grows anew, several times, on its way into a request.
+type walkers struct {
+	next chan func()
+	free stream.Slot     // bounds those that wait for a job
+	done <-chan struct{} // ends them
+	all  *sync.WaitGroup // they count as
+}
+
+func (w *walkers) run(f func()) {
+	select {
+	case w.next <- f:
+	default:
+		w.all.Go(func() {
+			for ; f != nil; f = w.wait() {
+				f()
+			}
+		})
+	}
+}
+
+// wait returns the next job, nil when there is none for this goroutine.
+func (w *walkers) wait() (f func()) {
+	if !w.free.Try() {
+		return nil
+	}
+	defer w.free.Release()
+	select {
+	case f = <-w.next:
+	case <-w.done:
+	}
+	return f
 }

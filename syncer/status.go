@@ -21,6 +21,27 @@ func (y *Syncer) Status() status.Status {
 	return st
 }
 
+// Written returns the restaurants of the sources that are served, and how many rows were written of each
+// stream, all sources together: it is less than before where a source is served no more.
+func (y *Syncer) Written() (businesses []string, rows map[string]uint64) {
+	rows = map[string]uint64{}
+	for _, v := range y.supervisors() {
+		s := v.current()
+		if b := s.restaurant(); b != "" {
+			businesses = append(businesses, b)
+		}
+		_, _, written := s.counters.read()
+		for st, n := range written {
+			rows[st] += n
+		}
+	}
+	slices.Sort(businesses)
+	return slices.Compact(businesses), rows
+}
+
+// restaurant is whose the source is, as far as is known.
+func (s *source) restaurant() string { return cmp.Or(s.Business(), s.stored.Load().Business) }
+
 // view is the condition of the source. After the end of its life, it is what the next one waits
 // for.
 func (s *source) view() link.View {
@@ -39,9 +60,9 @@ func (s *source) status(now time.Time) status.SourceStatus {
 	key, times := s.Identity(), s.Timetable()
 	is, over := s.view(), s.over() != nil
 	src := status.SourceStatus{
-		Name: s.cfg.Name, BusinessID: cmp.Or(key.Business, s.stored.Load().Business), BusinessName: key.BusinessName, KeyMode: key.Mode,
+		Name: s.cfg.Name, BusinessID: s.restaurant(), BusinessName: key.BusinessName, KeyMode: key.Mode,
 		State: is.State, Detail: is.Detail, Since: is.Since, NextProbe: is.NextProbe,
-		PersonalData: string(s.cfg.Personal.Mode()),
+		PersonalData: string(s.cfg.Personal.Mode()), Streams: make([]status.StreamStatus, 0, len(s.streams)),
 	}
 	src.Proof = dated(s.days.Proven(), times, s.ServiceNow())
 	src.Budget = s.link.Budget()

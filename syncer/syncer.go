@@ -102,6 +102,7 @@ type Syncer struct {
 	keys        *link.Queue
 	metrics     *metrics
 	backfills   stream.Slot // of the long walks that run at once
+	walkers     *walkers    // while Run is under way
 	forgotten   sync.Map    // by business: *personal.Forgotten
 	startedAt   time.Time
 
@@ -128,6 +129,9 @@ type Syncer struct {
 // each moves at the pace of its key's limits, so that many are enough to keep a
 // machine busy.
 const maxBackfills = 64
+
+// freeWalkers are enough for the walks that a thousand sources at rest begin in some hundredths of a second.
+const freeWalkers = 32
 
 // New checks the options and makes a syncer; nothing is asked of the API or the
 // sink before [Syncer.Run], [Syncer.RunOnce] or [Syncer.Check].
@@ -218,6 +222,7 @@ func (y *Syncer) Run(ctx context.Context) error {
 	})()
 	var loops sync.WaitGroup
 	defer loops.Wait()
+	y.walkers = &walkers{next: make(chan func()), free: make(stream.Slot, freeWalkers), done: ctx.Done(), all: &loops}
 	if y.opts.Shard.Count > 1 {
 		loops.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}

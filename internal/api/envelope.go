@@ -42,7 +42,7 @@ func (r *rows) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	case begin.Kind() != '[':
 		return shapeWrong(int(d.InputOffset()), `"data" is not an array`)
 	}
-	for r.list = make([]Raw, 0, PageLimit); d.PeekKind() != ']'; {
+	for r.list = []Raw{}; d.PeekKind() != ']'; { // most pages have hardly a row
 		row, err := piece(d, r.body)
 		if err != nil {
 			return err

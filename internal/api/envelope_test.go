@@ -180,3 +180,13 @@ func TestRowsComeOutAsReceived(t *testing.T) {
 		t.Errorf("page: %d rows, cursor %q", len(page.Rows), page.NextCursor)
 	}
 }
+
+// A page at rest has no rows, or the last few once more.
+func TestASmallPageTakesLittleMemory(t *testing.T) {
+	for n := range 3 {
+		p, err := parsePage(orderPage(n))
+		if err != nil || p.Rows == nil || len(p.Rows) != n || cap(p.Rows) > 4 {
+			t.Errorf("a page of %d rows: %d in memory for %d: %v", n, len(p.Rows), cap(p.Rows), err)
+		}
+	}
+}

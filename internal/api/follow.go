@@ -76,8 +76,12 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 				a.page, a.err = ask(ctx, cursor)
 			}()
 		}
-		take := func() answer {
-			a := <-asked
+		take := func(cursor string) (a answer) {
+			if asked == nil { // there is nothing to do meanwhile: the stack of a goroutine would grow for it alone
+				a.page, a.err = ask(ctx, cursor)
+				return a
+			}
+			a = <-asked
 			asked = nil
 			if a.panicked != nil {
 				panic(a.panicked)
@@ -87,7 +91,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 		defer func() {
 			cancel()
 			if asked != nil { // nobody takes that page
-				take().page.Release()
+				take("").page.Release()
 			}
 		}()
 		hand := func(page P, err error) (goOn bool) {
@@ -101,10 +105,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 		seen := map[uint64]struct{}{} // hashes of cursors: a million of them take 40 MB
 		for pages := 1; ; pages++ {
 			seen[maphash.String(seed, cursor)] = struct{}{}
-			if asked == nil {
-				begin(cursor)
-			}
-			a := take()
+			a := take(cursor)
 			next, more := "", false
 			if a.err == nil {
 				next, more = a.page.leads()

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -244,9 +246,39 @@ func TestAListWithoutEndEndsAWalk(t *testing.T) {
 	}
 }
 
+// A page that nothing can be done beside is asked for in the loop's goroutine, whose stack has grown already.
+func TestOnlyWhatIsAskedForAheadHasAGoroutine(t *testing.T) {
+	for name, c := range map[string]struct {
+		place func(context.Context) error
+		want  int
+	}{"ahead": {anyPlace, 2}, "one after the other": {nil, 0}} {
+		s := &script{pages: map[string]scripted{"": rowsTo("b", "1"), "b": rowsTo("c", "2"), "c": rowsTo("", "3")}}
+		beside := 0
+		ask := func(ctx context.Context, cursor string) (scripted, error) {
+			if !bytes.Contains(debug.Stack(), []byte("TestOnlyWhatIsAskedForAheadHasAGoroutine(")) {
+				beside++
+			}
+			return s.ask(ctx, cursor)
+		}
+		for _, err := range Follow(t.Context(), "", ask, c.place) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if beside != c.want {
+			t.Errorf("%s: %d pages had a goroutine of their own", name, beside)
+		}
+	}
+}
+
 func TestAGoroutineThatEndsIsNoEndOfAList(t *testing.T) {
 	var last error
-	for _, err := range Follow(t.Context(), "", func(context.Context, string) (Page, error) { runtime.Goexit(); return Page{}, nil }, nil) {
+	for _, err := range Follow(t.Context(), "", func(_ context.Context, cursor string) (Page, error) {
+		if cursor == "b" {
+			runtime.Goexit()
+		}
+		return rowsTo("b").Page, nil
+	}, anyPlace) {
 		last = err
 	}
 	if last == nil {

@@ -194,7 +194,7 @@ func (k pass[Q, R]) serve(mux *http.ServeMux, d *Daemon) {
 			report, err = k.run(r.Context(), y, asked, send)
 		}
 		if err == nil && !k.reads { // what a full resync has replaced is not damaged any more
-			err = d.app.Damages(d.route).Repaired(y.Status())
+			err = d.app.Damages(d.route).Repaired(y.Status)
 		}
 		send(message[R]{Report: &report, Done: err == nil, Failed: status.FailureOf(err)})
 	})

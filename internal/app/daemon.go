@@ -233,7 +233,7 @@ func (d *Daemon) sync(ctx context.Context, loop func(what string, f func(context
 	}
 	close(d.ready)
 	loop("the watch of the warehouse", func(ctx context.Context) { d.watch(ctx, y, sink) })
-	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink.Counts, y.Status) })
+	loop("the count of rows", func(ctx context.Context) { d.held.run(ctx, d.app.Log, sink.Counts, y.Written) })
 	d.manager.ready()
 	d.app.Log.Info("mirroring", "sources", len(y.Status().Sources), "warehouse", d.app.Config.Warehouse.DSN)
 	if err := y.Run(ctx); err != nil && ctx.Err() == nil {
@@ -250,7 +250,7 @@ func (d *Daemon) watch(ctx context.Context, y *syncer.Syncer, sink *clickhouse.S
 		if err := d.app.Damages(d.route).DropCheckpoints(ctx, sink, dropped); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("drop the checkpoints that are left; tried again", "error", err)
 		}
-		if err := d.app.Damages(d.route).Repaired(y.Status()); err != nil && ctx.Err() == nil {
+		if err := d.app.Damages(d.route).Repaired(y.Status); err != nil && ctx.Err() == nil {
 			d.app.Log.Error("note which damages are over; tried again", "error", err)
 		}
 		problem := d.app.WarehouseProblem(ctx, d.route, sink)

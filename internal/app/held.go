@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/status"
@@ -15,62 +16,87 @@ import (
 
 // heldRows is how many live rows the warehouse holds of each restaurant's streams. Counting them
 // reads a column of every row, so nobody who looks at a status waits for it: they are counted when
-// something was written, and never for more than a hundredth of the time.
+// something was written, of the streams that was written to, and never for more than a hundredth of
+// the time.
 type heldRows struct {
-	mu   sync.Mutex
-	rows map[string]map[string]uint64 // by restaurant and stream
-	at   time.Time                    // of the last count; zero: none yet
+	mu    sync.Mutex
+	rows  map[string]map[string]uint64 // by restaurant and stream
+	at    time.Time                    // of the last count; zero: none yet
+	shown bool                         // a status was asked for: see looked
 }
 
 const (
-	heldPause = 3 * time.Second // at least so long between two counts
-	heldShare = 100             // and at least so many times as long as the last one took
-	heldStale = time.Hour       // other processes may write too
+	heldPause  = 3 * time.Second // at least so long between two counts
+	heldUnseen = time.Minute     // and so long while nobody looks
+	heldShare  = 100             // and at least so many times as long as the last one took
+	heldStale  = time.Hour       // other processes may write too
 )
 
 // run counts until ctx ends, when something was written since the last time, and once more after
 // that: what is written is in the warehouse a moment later.
-func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx context.Context, businesses ...string) ([]clickhouse.Count, error), now func() status.Status) {
-	var counted, before uint64 // rows written when the last two counts began
+func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx context.Context, streams []string, businesses ...string) ([]clickhouse.Count, error), written func() (businesses []string, rows map[string]uint64)) {
+	var counted, before map[string]uint64 // rows written by stream when the last two counts began
+	var checked time.Time                 // whether something was written
 	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldPause
-		s, began := now(), time.Now()
-		rows, written, isNew := map[string]map[string]uint64{}, uint64(0), false
-		for i := range s.Sources {
-			src := &s.Sources[i]
-			if src.BusinessID == "" {
-				continue
-			}
-			rows[src.BusinessID] = map[string]uint64{}
-			isNew = isNew || h.rows[src.BusinessID] == nil
-			for j := range src.Streams {
-				written += src.Streams[j].Written
-			}
-		}
-		if len(rows) == 0 || !isNew && written == counted && written == before && began.Sub(h.at) < heldStale {
+		began := time.Now()
+		if !h.looked() && began.Sub(checked) < heldUnseen {
 			continue
 		}
-		counts, err := count(ctx, slices.Sorted(maps.Keys(rows))...)
+		businesses, now := written()
+		if len(businesses) == 0 {
+			continue
+		}
+		checked = began
+		streams := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(s string) bool { return now[s] == counted[s] && now[s] == before[s] })
+		if slices.ContainsFunc(businesses, func(b string) bool { return h.rows[b] == nil }) || began.Sub(h.at) >= heldStale {
+			streams = config.Streams
+		}
+		if len(streams) == 0 {
+			continue
+		}
+		counts, err := count(ctx, streams, businesses...)
 		wait = max(heldPause, heldShare*time.Since(began))
 		if err != nil {
 			log.Debug("count the rows held", "error", err) // the page says so when the warehouse is unreachable
 			continue
 		}
-		for _, c := range counts {
-			rows[c.Business][c.Stream] = c.Rows
-		}
-		counted, before = written, counted
-		h.mu.Lock()
-		h.rows, h.at = rows, time.Now()
-		h.mu.Unlock()
+		counted, before = now, counted
+		h.take(businesses, streams, counts)
 	}
+}
+
+// looked reports whether a status was asked for since it was called last.
+func (h *heldRows) looked() (shown bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	shown, h.shown = h.shown, false
+	return shown
+}
+
+// take replaces the counts of some streams.
+func (h *heldRows) take(businesses, streams []string, counts []clickhouse.Count) {
+	rows := make(map[string]map[string]uint64, len(businesses))
+	for _, b := range businesses {
+		rows[b] = map[string]uint64{}
+		maps.Copy(rows[b], h.rows[b])
+		for _, s := range streams {
+			delete(rows[b], s)
+		}
+	}
+	for _, c := range counts {
+		rows[c.Business][c.Stream] = c.Rows
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rows, h.at = rows, time.Now()
 }
 
 // fill puts the rows into a status. What was not counted yet stays unknown.
 func (h *heldRows) fill(s *status.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s.CountedAt = h.at
+	s.CountedAt, h.shown = h.at, true
 	for i := range s.Sources {
 		rows, counted := h.rows[s.Sources[i].BusinessID]
 		for j := range s.Sources[i].Streams {

@@ -160,5 +160,5 @@ func (a *App) alone(ctx context.Context, o opened, reads bool, wait time.Duratio
 	if err := f(ctx, y); err != nil || reads {
 		return err
 	}
-	return damages.Repaired(y.Status()) // what a full resync has replaced is not damaged any more
+	return damages.Repaired(y.Status) // what a full resync has replaced is not damaged any more
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks"
@@ -29,7 +30,7 @@ func (a *App) storedStatus(ctx context.Context, o opened) (status.Status, error)
 	} else if err != nil {
 		return s, a.Unreachable(err)
 	}
-	counts, err := sink.Counts(ctx)
+	counts, err := sink.Counts(ctx, config.Streams)
 	if err != nil {
 		return s, a.Unreachable(err)
 	}

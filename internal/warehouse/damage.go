@@ -117,9 +117,14 @@ func (a Damages) remedy(d damage.Part) string {
 
 // Repaired ends the notices of damages that came before what a syncer has brought anew:
 // in a pass that was asked for, or by its schedule.
-func (a Damages) Repaired(s status.Status) error {
+func (a Damages) Repaired(now func() status.Status) error {
+	damaged := a.all()
+	if len(damaged) == 0 {
+		return nil
+	}
+	s := now()
 	var all []error
-	for _, d := range a.all() {
+	for _, d := range damaged {
 		if d.Table == checkpointTable || !broughtBack(d, s) {
 			continue
 		}

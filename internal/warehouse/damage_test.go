@@ -1,9 +1,14 @@
 package warehouse
 
 import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -40,5 +45,20 @@ func TestAResyncThatBeganBeforeTheDamageEndsNoNotice(t *testing.T) {
 		if got := broughtBack(c.damage, s); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// A status of a thousand sources is work: none is made while nothing is damaged.
+func TestWithoutDamagesNoStatusIsMade(t *testing.T) {
+	folder, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	d := Damages{opener: &Opener{Log: log, Config: &config.Config{}}, record: damage.RecordIn(folder, log)}
+	made := 0
+	repaired := func() error { return d.Repaired(func() status.Status { made++; return status.Status{} }) }
+	if err := repaired(); err != nil || made > 0 {
+		t.Errorf("%d statuses are made without a damage: %v", made, err)
+	}
+	err := os.WriteFile(filepath.Join(folder, damage.FileName), []byte(`[{"table":"products"},{"table":"sales_orders"}]`), 0o600)
+	if err := errors.Join(err, repaired()); err != nil || made != 1 {
+		t.Errorf("%d statuses are made for two damages: %v", made, err)
 	}
 }

@@ -25,9 +25,10 @@ type Info struct {
 	Migrated bool // the schema is this program's
 }
 
-// Ping returns nil when the warehouse answers, else [connection.ErrUnreachable].
+// Ping returns nil when the warehouse answers, else [connection.ErrUnreachable]. Like a beat it
+// waits for no question.
 func (s *Sink) Ping(ctx context.Context) error {
-	return s.warehouse.Rows(ctx, "SELECT 1", func(rows driver.Rows) error {
+	return s.claims.warehouse.Rows(ctx, "SELECT 1", func(rows driver.Rows) error {
 		var one uint8
 		return rows.Scan(&one)
 	})

@@ -111,6 +111,20 @@ INNER JOIN
 	return claims, nil
 }
 
+// MaxVersion implements [sinks.Sink]. No source is held before it.
+func (c *claims) MaxVersion(ctx context.Context) (uint64, error) {
+	selects := []string{"SELECT max(first_version) AS version FROM " + c.warehouse.Table("checkpoints")}
+	for _, table := range slices.Concat(schema.StreamTables, []string{"quarantine"}) {
+		selects = append(selects, "SELECT max(_version) AS version FROM "+c.warehouse.Table(table))
+	}
+	var highest uint64
+	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
+	if err := c.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
+		return 0, fmt.Errorf("read the highest version: %w", err)
+	}
+	return highest, nil
+}
+
 // changedClaims is what must be stored so that a process claims what it wants and
 // nothing else: new claims, those given up, and those that would fade.
 func changedClaims(claims []claim, p sinks.Process, wants []string) string {

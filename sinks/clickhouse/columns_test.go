@@ -1,13 +1,89 @@
 package clickhouse_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
+
+// lookUps counts the look-ups of columns that a connection sends.
+type lookUps struct {
+	net.Conn
+	n *atomic.Int64
+}
+
+func (l lookUps) Write(p []byte) (int, error) {
+	l.n.Add(int64(bytes.Count(p, []byte("system.columns"))))
+	return l.Conn.Write(p)
+}
+
+// TestColumnsAreLookedUpOnce has many who need them at once, as at a start.
+func TestColumnsAreLookedUpOnce(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	var n atomic.Int64
+	dial := enginetest.Engine(t).Dial
+	s := openSink(t, clickhouse.Options{Database: database, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, addr)
+		return lookUps{conn, &n}, err
+	}})
+	var asking sync.WaitGroup
+	for range 20 {
+		asking.Go(func() {
+			if _, err := s.Live(t.Context(), sinks.LiveQuery{Table: "allergens", Business: "b"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	if n.Load() != 1 {
+		t.Errorf("%d look-ups", n.Load())
+	}
+}
+
+// answers keeps what a connection receives.
+type answers struct {
+	net.Conn
+	all *bytes.Buffer
+}
+
+func (a answers) Read(p []byte) (int, error) {
+	n, err := a.Conn.Read(p)
+	a.all.Write(p[:n])
+	return n, err
+}
+
+// TestNoRowsComeWithoutColumns: the engine would read the statement a second time for them.
+func TestNoRowsComeWithoutColumns(t *testing.T) {
+	var all bytes.Buffer
+	dial := enginetest.Engine(t).Dial
+	s := openSink(t, clickhouse.Options{Database: "default", Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, addr)
+		return answers{conn, &all}, err
+	}})
+	for sql, want := range map[string]int{"SELECT 1 AS column_of_one": 1, "SELECT 1 AS column_of_none WHERE 0": 0} {
+		if err := clickhouse.Ask(t.Context(), s, sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if got := bytes.Count(all.Bytes(), []byte("column_of_")); got != want {
+			t.Errorf("%s: %d columns", sql, got)
+		}
+		all.Reset()
+	}
+	var answer bytes.Buffer
+	if err := s.Query(t.Context(), "SELECT 1 AS x WHERE 0", "Native", &answer); err != nil || !strings.Contains(answer.String(), "UInt8") {
+		t.Errorf("a person's query: %q, %v", answer.String(), err)
+	}
+}
 
 // askedAlone are questions of a column that need none of its values: the engine reads only
 // which are null, or how long they are, and must find that in a view's column too.

@@ -174,20 +174,6 @@ WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
 	})
 }
 
-// MaxVersion implements [sinks.Sink].
-func (r *reader) MaxVersion(ctx context.Context) (uint64, error) {
-	selects := []string{"SELECT max(first_version) AS version FROM " + r.warehouse.Table("checkpoints")}
-	for _, table := range slices.Concat(schema.StreamTables, []string{"quarantine"}) {
-		selects = append(selects, "SELECT max(_version) AS version FROM "+r.warehouse.Table(table))
-	}
-	var highest uint64
-	sql := "SELECT max(version) FROM (" + strings.Join(selects, " UNION ALL ") + ")"
-	if err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&highest) }); err != nil {
-		return 0, fmt.Errorf("read the highest version: %w", err)
-	}
-	return highest, nil
-}
-
 // FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
 // is recognised by the empty location that no order has.
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
@@ -210,9 +196,9 @@ type Count struct {
 	Rows             uint64
 }
 
-// Counts returns the live rows of every stream, of the given businesses or of
-// all, in order of stream and business.
-func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, error) {
+// Counts returns the live rows of streams, of the given businesses or of all, in order of stream and
+// business.
+func (r *reader) Counts(ctx context.Context, streams []string, businesses ...string) ([]Count, error) {
 	var filter string
 	if len(businesses) > 0 {
 		quoted := make([]string, len(businesses))
@@ -221,8 +207,8 @@ func (r *reader) Counts(ctx context.Context, businesses ...string) ([]Count, err
 		}
 		filter = " WHERE business_id IN (" + strings.Join(quoted, ", ") + ")"
 	}
-	selects := make([]string, len(schema.StreamTables))
-	for i, table := range schema.StreamTables {
+	selects := make([]string, len(streams))
+	for i, table := range streams {
 		selects[i] = fmt.Sprintf("SELECT %s AS stream, business_id, count() AS live FROM %s FINAL%s GROUP BY business_id",
 			schema.Literal(table), r.warehouse.Table(table), filter)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
@@ -165,7 +166,7 @@ func TestSyncViews(t *testing.T) {
 
 	m.expect("SELECT business_id, stream, row_id, field, raw FROM quarantine", `biz|products|x|price|{"id":"x"}`)
 	m.expect("SELECT path, example, row_id, first_seen_at FROM schema_drift", `a.b|"first"|p|2026-04-01 15:00:00.000000`)
-	counts, err := m.Counts(t.Context())
+	counts, err := m.Counts(t.Context(), schema.StreamTables)
 	if err != nil || len(counts) != 0 {
 		t.Errorf("counts of an empty mirror: %v, %v", counts, err)
 	}
@@ -176,7 +177,7 @@ func TestSyncViews(t *testing.T) {
 	for i := range 2000 {
 		many = append(many, fmt.Sprintf("nobody-of-the-kind-%d", i))
 	}
-	counts, err = m.Counts(t.Context(), many...)
+	counts, err = m.Counts(t.Context(), schema.StreamTables, many...)
 	if err != nil || len(counts) != 1 || counts[0] != (clickhouse.Count{Stream: "sales_orders", Business: "biz", Rows: 1}) {
 		t.Errorf("counts: %v, %v", counts, err)
 	}

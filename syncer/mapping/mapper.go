@@ -69,7 +69,7 @@ func (m *Mapper) Append(b *sinks.Batch, raw []byte, context ...string) (Result, 
 		}
 	}
 	if bad, ok := errors.AsType[*RowError](err); ok { // somebody will look for it
-		bad.ID = m.findID()
+		bad.ID = m.ID(m.raw)
 	}
 	return Result{}, err
 }
@@ -92,9 +92,9 @@ func (m *Mapper) isTombstone() bool {
 	return m.plan.deletable && string(m.find("deleted")) == "true"
 }
 
-// findID is the id of a bad row, empty when it has none that can be read.
-func (m *Mapper) findID() string {
-	m.begin(m.raw, lenient)
+// ID is the id of a row, good or bad; empty when it has none that can be read.
+func (m *Mapper) ID(raw []byte) string {
+	m.begin(raw, lenient)
 	value := m.find(m.plan.idPath...)
 	if len(value) == 0 || value[0] != '"' {
 		return ""

@@ -28,6 +28,7 @@ type Intake struct {
 
 	writer  *Writer
 	walk    uint64
+	rows    int                          // about how many come
 	known   func(mapping.DriftItem) bool // reported
 	drift   mapping.Seen                 // what the commit reports
 	notes   []note
@@ -61,6 +62,13 @@ type Row struct {
 // Row maps one row into the commit: as a live row, a tombstone or a quarantine entry; or
 // not at all, when it was last written just like this.
 func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Time, p RowContext) Row {
+	if row, ok := in.repeated(m, raw); ok {
+		in.Counts.Unchanged++
+		return row
+	}
+	if in.Commit.Batch == nil { // a page at rest needs none, and the vectors of a table's columns take 16 KB
+		in.Commit.Batch = sinks.NewBatch(in.writer.opts.Table, in.rows)
+	}
 	m.Known = in.known
 	res, err := m.Append(in.Commit.Batch, raw, p.Columns...)
 	if err != nil {
@@ -91,6 +99,25 @@ func (in *Intake) Row(m *mapping.Mapper, raw []byte, version uint64, at time.Tim
 	}
 	in.Counts.Upserts++
 	return row
+}
+
+// repeated returns what is known of a row that was last written with these bytes, without mapping it: the
+// lookback brings the last rows of a list in every walk. A row that was bad has no stamp, and is mapped.
+func (in *Intake) repeated(m *mapping.Mapper, raw []byte) (Row, bool) {
+	wr := in.writer
+	if !in.All || in.Rewrite {
+		return Row{}, false
+	}
+	id := m.ID(raw)
+	wr.mu.Lock()
+	defer wr.mu.Unlock()
+	w, known := wr.memory.rows[id]
+	if !known || w.stamp == unstamped || w.hash != wr.memory.hash(raw) {
+		return Row{}, false
+	}
+	w.walk = in.walk
+	wr.memory.rows[id] = w
+	return Row{ID: id, UpdatedAt: time.UnixMicro(w.stamp).UTC()}, true
 }
 
 // news reports whether a row has to be written, and takes down what to remember of it. A
@@ -222,8 +249,8 @@ const smallPage = 64 << 10
 // where the sink counts its own bytes only.
 func (in *Intake) Detach(page int) {
 	c, kept := in.Commit, 0
-	raws := make([]*[]byte, 0, len(c.Batch.Rows)+len(c.Tombstones)+len(c.Quarantine))
-	for i := range c.Batch.Rows {
+	raws := make([]*[]byte, 0, in.live()+len(c.Tombstones)+len(c.Quarantine))
+	for i := range in.live() {
 		raws = append(raws, &c.Batch.Rows[i].Raw)
 	}
 	for i := range c.Tombstones {
@@ -243,10 +270,18 @@ func (in *Intake) Detach(page int) {
 	}
 }
 
+// live is how many live rows there are to write.
+func (in *Intake) live() int {
+	if in.Commit.Batch == nil {
+		return 0
+	}
+	return len(in.Commit.Batch.Rows)
+}
+
 // Empty is true when there is nothing to write.
 func (in *Intake) Empty() bool {
 	c := in.Commit
-	return len(c.Batch.Rows) == 0 && len(c.Tombstones)+len(c.Quarantine)+len(c.Released)+len(c.Drift) == 0
+	return in.live()+len(c.Tombstones)+len(c.Quarantine)+len(c.Released)+len(c.Drift) == 0
 }
 
 // Remember remembers what the sink has taken, and counts it.

@@ -87,12 +87,12 @@ func (w *Writer) LogQuarantine() {
 	w.unlogged = unlogged{}
 	w.mu.Unlock()
 	const longest = 100
-	log := w.opts.Logger.With("stream", w.opts.Table.Name)
+	log, stream := w.opts.Logger, w.opts.Table.Name
 	if u.opened > 0 {
-		log.Warn("rows cannot be understood: they are kept in quarantine, and the walk goes on", "rows", u.opened,
+		log.Warn("rows cannot be understood: they are kept in quarantine, and the walk goes on", "stream", stream, "rows", u.opened,
 			slog.Group("first", "id", text.Short(u.first.id, longest), "field", text.Short(u.first.field, longest), "reason", text.Short(u.first.reason, longest)), "open", open)
 	}
 	if u.closed > 0 {
-		log.Info("rows have left the quarantine: they are understood now, or the service has them no more", "rows", u.closed, "open", open)
+		log.Info("rows have left the quarantine: they are understood now, or the service has them no more", "stream", stream, "rows", u.closed, "open", open)
 	}
 }

@@ -20,6 +20,13 @@ const (
 	readTimeout = 10 * time.Minute
 )
 
+// A warehouse has connections for questions, and a few more for what writes: the flusher, an erasing
+// and the look-up of columns, one statement each at a time.
+const (
+	questionsAtOnce = 8
+	keptForWriting  = 4
+)
+
 // writerSettings are those of everything the sink writes. A retry must not be
 // taken for a duplicate that can be dropped, since a later checkpoint may equal
 // an earlier one; rows through a Distributed table are acknowledged only when
@@ -115,8 +122,8 @@ func (t Target) with(o Address) Target {
 	}
 	t.options.DialTimeout = dialTimeout
 	t.options.ReadTimeout = readTimeout
-	t.options.MaxOpenConns = 8
-	t.options.MaxIdleConns = 4
+	t.options.MaxOpenConns = questionsAtOnce + keptForWriting
+	t.options.MaxIdleConns = t.options.MaxOpenConns // to dial is a statement more
 	t.options.ClientInfo.Products = append(t.options.ClientInfo.Products, struct{ Name, Version string }{"larder", ""})
 	if o.Dial != nil {
 		t.options.DialContext = o.Dial

@@ -12,6 +12,7 @@ import (
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -24,6 +25,11 @@ type Warehouse struct {
 	conn   driver.Conn // whose default database is the server's own
 	Outage *Outage
 
+	// Questions wait here as long as their callers do: clickhouse-go gives up after the time-out of
+	// a dial, which would be taken for an outage.
+	questions *semaphore.Weighted
+	lookUp    *semaphore.Weighted // held while types are read
+
 	mu     sync.Mutex
 	types  map[string]map[string]native.Type // storage table, column
 	asking driver.Conn                       // whose default database is the one that people query
@@ -34,11 +40,17 @@ type Warehouse struct {
 func Open(t Target, d schema.Dialect, log *slog.Logger) (*Warehouse, error) {
 	options := t.options
 	options.Auth.Database = ""
+	if t.inside() { // where there are no rows, nothing here reads the columns, which cost the engine a statement
+		options.HttpHeaders = map[string]string{"Prefer": "return=minimal"}
+	}
 	conn, err := clickhousego.Open(&options)
 	if err != nil {
 		return nil, t.Explain(err)
 	}
-	return &Warehouse{Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log}}, nil
+	return &Warehouse{
+		Target: t, Dialect: d, conn: conn, Outage: &Outage{log: log},
+		questions: semaphore.NewWeighted(questionsAtOnce), lookUp: semaphore.NewWeighted(1),
+	}, nil
 }
 
 // Beside is the same warehouse with connections of its own: what is asked there waits for none of
@@ -124,8 +136,17 @@ func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) 
 	return body.Size, w.answered(err)
 }
 
-// Rows runs a query and calls each for every row of its answer.
+// Rows runs a query and calls each for every row of its answer, which runs no query itself. A caller
+// that gives up waiting for its turn says nothing about the warehouse.
 func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
+	if err := w.questions.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for other queries of the warehouse: %w; try again, and end statements that take long", err)
+	}
+	defer w.questions.Release(1)
+	return w.rows(ctx, sql, each)
+}
+
+func (w *Warehouse) rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {
 		return w.answered(err)
@@ -138,31 +159,35 @@ func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows)
 	return w.answered(errors.Join(rows.Err(), rows.Close()))
 }
 
-// Columns are the types of a storage table's columns, asked once.
+// Columns are the types of a storage table's columns, read once for all callers.
 func (w *Warehouse) Columns(ctx context.Context, table string) (map[string]native.Type, error) {
-	w.mu.Lock()
-	known, ok := w.types[table]
-	w.mu.Unlock()
-	if ok {
-		return known, nil
+	if err := w.lookUp.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("wait for the columns of the storage tables: %w", err)
 	}
-	types, err := w.loadTypes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
-	}
+	defer w.lookUp.Release(1)
 	w.mu.Lock()
-	w.types = types
+	types := w.types
 	w.mu.Unlock()
-	if known, ok = types[table]; !ok {
+	if types[table] == nil {
+		var err error
+		if types, err = w.loadTypes(ctx); err != nil {
+			return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
+		}
+		w.mu.Lock()
+		w.types = types
+		w.mu.Unlock()
+	}
+	if types[table] == nil {
 		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.Table(table))
 	}
-	return known, nil
+	return types[table], nil
 }
 
+// loadTypes waits for no question, since rows to be written wait for it.
 func (w *Warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
 	types := map[string]map[string]native.Type{}
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(w.Raw())
-	return types, w.Rows(ctx, sql, func(rows driver.Rows) error {
+	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err

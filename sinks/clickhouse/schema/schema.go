@@ -93,15 +93,16 @@ type Dialect struct {
 // Raw is the database of the storage tables.
 func (d Dialect) Raw() string { return d.Database + "_raw" }
 
+var (
+	identifierEscapes = strings.NewReplacer(`\`, `\\`, "`", "\\`")
+	literalEscapes    = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\x00", `\0`)
+)
+
 // Quote makes an identifier of any text.
-func Quote(name string) string {
-	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
-}
+func Quote(name string) string { return "`" + identifierEscapes.Replace(name) + "`" }
 
 // Literal makes a string literal of any text.
-func Literal(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\x00", `\0`).Replace(s) + "'"
-}
+func Literal(s string) string { return "'" + literalEscapes.Replace(s) + "'" }
 
 // Table is the name by which a storage table is read and written.
 func (d Dialect) Table(name string) string { return Quote(d.Raw()) + "." + Quote(name) }

@@ -22,6 +22,9 @@ import (
 // such writes, so Larder looks at the counter before it acknowledges anything
 // (DESIGN R1), and every few seconds for the sake of merges. Who reads a table
 // between such a write and that look gets an error, never other rows.
+//
+// One look for all INSERTs of a flush would be too late: what says that rows are
+// stored, as their checkpoint does, must not be stored before they are.
 
 const codeCannotWrite = 75
 

@@ -190,7 +190,7 @@ func (a *answer) unstreamed(ctx context.Context, c *engine.Conn, sql string, err
 }
 
 // empty answers a SELECT without rows. Streamed, the engine writes nothing at
-// all; clients expect the columns.
+// all; clients expect the columns, for which it reads the statement once more.
 func (a *answer) empty(ctx context.Context, c *engine.Conn, s *sqltext.Statement, sql string, counted engine.Stats) error {
 	if !a.native() {
 		out, _, err := c.Query(ctx, sql, a.format)
@@ -198,6 +198,9 @@ func (a *answer) empty(ctx context.Context, c *engine.Conn, s *sqltext.Statement
 			return err
 		}
 		return a.whole(out, counted)
+	}
+	if a.q.rowsOnly {
+		return a.whole(nil, counted)
 	}
 	columns, err := columnsOf(c, s.Bare)
 	if err != nil {

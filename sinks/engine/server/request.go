@@ -45,6 +45,7 @@ type request struct {
 	encoding string // of the answer: "" or a Content-Encoding
 	whole    bool   // the answer begins when the statement has ended
 	progress bool   // X-ClickHouse-Progress is wanted
+	rowsOnly bool   // no columns are wanted where there are no rows
 }
 
 // transport are the parameters that are about HTTP or a session, not settings of
@@ -84,6 +85,7 @@ func (s *Server) parseRequest(r *http.Request) (*request, error) {
 		encoding: acceptedEncoding(r, values),
 		whole:    isOn(values.Get("wait_end_of_query")),
 		progress: isOn(values.Get("send_progress_in_http_headers")),
+		rowsOnly: r.Header.Get("Prefer") == "return=minimal",
 	}
 	q.protocol, err = strconv.ParseUint(first(values.Get("client_protocol_version"), "0"), 10, 32)
 	if err != nil {
