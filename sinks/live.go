@@ -12,7 +12,7 @@ import (
 // LiveQuery selects live rows of one business in one storage table.
 type LiveQuery struct {
 	Table, Business string
-	Prefix          string // only ids that begin with it
+	Before          string // only ids below it; empty for all
 	Day             string // sales orders only: of this business_day, YYYY-MM-DD
 	// NotStatus: online orders only, those with another status.
 	NotStatus []string

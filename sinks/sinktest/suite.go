@@ -22,6 +22,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"many tombstones", testManyTombstones},
 
 		{"a source finds its state again", testState},
+		{"sources that begin together find each its own state", testTogether},
 		{"the last checkpoint wins", testCheckpoints},
 		{"quarantine opens, closes and opens again", testQuarantine},
 		{"the open entries of a state are bounded", testManyQuarantined},

@@ -175,10 +175,6 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// fewDays is up to how many changed days the sink is asked about one by one; above it, month
-// by month.
-const fewDays = 3
-
 // removeLines adds tombstones for the lines of a location that vanished from the changed days of a
 // span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
 func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, changed map[types.Date]uint64, present map[string]bool) error {
@@ -189,24 +185,21 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 			delete(changed, row.Date)
 		}
 	}
-	length := len("2006-01-02/")
-	if len(changed) > fewDays {
-		length = len("2006-01-")
+	if len(changed) == 0 {
+		return nil
 	}
-	prefixes := map[string]bool{}
-	for day := range changed {
-		prefixes[(string(day) + "/")[:length]] = true
+	days := slices.Sorted(maps.Keys(changed))
+	first, last := days[0], days[len(days)-1]
+	live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{ // an id begins with its day
+		Table: st.Def.Name, Business: in.Commit.Business, After: string(first), Before: string(addDays(last, 1)),
+	})
+	if err != nil {
+		return fmt.Errorf("live rows from %s to %s: %w", first, last, err)
 	}
-	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
-		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
-		if err != nil {
-			return fmt.Errorf("live rows of %s: %w", prefix, err)
-		}
-		for _, row := range live {
-			day, location := LocationOf(st.Def, row.ID)
-			if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
-				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
-			}
+	for _, row := range live {
+		day, location := LocationOf(st.Def, row.ID)
+		if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
+			in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (s *Store) live(q sinks.LiveQuery) []sinks.LiveRow {
 }
 
 func (r *stored) selected(q sinks.LiveQuery) bool {
-	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
+	if q.Before != "" && r.ID >= q.Before || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
 		return false
 	}
 	if len(q.NotStatus) > 0 && slices.ContainsFunc(q.NotStatus, func(s string) bool { return string(r.columns()["status"]) == strconv.Quote(s) }) {
