@@ -12,12 +12,14 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// mostGathered is how many questions one statement answers: it bounds the memory of its answer.
-const mostGathered = 200
+// manyRows is how many questions one statement answers whose answers may have many rows each, as the
+// lines of 92 days of a restaurant.
+const manyRows = 40
 
 // gatherer answers questions of one kind with few statements: those that come while a statement for the
 // same key runs are answered by the next one, together. No answer was read before its question came.
 type gatherer[Q, A any] struct {
+	most int // questions of one statement: it bounds the memory of its answer
 	// read answers each of the questions, in their order. Callers share what equal questions have as
 	// their answer, so none changes it.
 	read func(ctx context.Context, key string, questions []Q) ([]A, error)
@@ -34,8 +36,8 @@ type question[Q, A any] struct {
 	err      error
 }
 
-func gathering[Q, A any](read func(context.Context, string, []Q) ([]A, error)) *gatherer[Q, A] {
-	return &gatherer[Q, A]{read: read, waiting: map[string][]*question[Q, A]{}}
+func gathering[Q, A any](most int, read func(context.Context, string, []Q) ([]A, error)) *gatherer[Q, A] {
+	return &gatherer[Q, A]{most: most, read: read, waiting: map[string][]*question[Q, A]{}}
 }
 
 // ask returns the answer to a question.
@@ -67,7 +69,7 @@ func (g *gatherer[Q, A]) run(key string) {
 			g.mu.Unlock()
 			return
 		}
-		n := min(len(all), mostGathered)
+		n := min(len(all), g.most)
 		g.waiting[key] = all[n:]
 		g.mu.Unlock()
 		g.answer(key, all[:n:n])

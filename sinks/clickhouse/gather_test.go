@@ -23,7 +23,7 @@ type asking struct {
 
 func newAsking() *asking {
 	a := &asking{let: make(chan error)}
-	a.gatherer = gathering(func(ctx context.Context, key string, questions []string) ([]string, error) {
+	a.gatherer = gathering(10, func(ctx context.Context, key string, questions []string) ([]string, error) {
 		a.mu.Lock()
 		a.statements = append(a.statements, slices.Clone(questions))
 		a.mu.Unlock()
@@ -47,7 +47,7 @@ func newAsking() *asking {
 	return a
 }
 
-func (a *asking) expect(t *testing.T, ctx context.Context, key, question string, want error) {
+func (a *asking) expect(ctx context.Context, t *testing.T, key, question string, want error) {
 	a.calls.Go(func() {
 		got, err := a.ask(ctx, key, question)
 		if want == nil && (err != nil || got != key+question) || want != nil && !errors.Is(err, want) {
@@ -60,11 +60,11 @@ func (a *asking) expect(t *testing.T, ctx context.Context, key, question string,
 func TestQuestionsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsking()
-		for i := range 2*mostGathered + 1 {
-			a.expect(t, t.Context(), "k", fmt.Sprint(i), nil)
+		for i := range 2*a.most + 1 {
+			a.expect(t.Context(), t, "k", fmt.Sprint(i), nil)
 			synctest.Wait()
 		}
-		a.expect(t, t.Context(), "other", "0", nil)
+		a.expect(t.Context(), t, "other", "0", nil)
 		synctest.Wait()
 		if len(a.statements) != 2 {
 			t.Fatalf("under way: %q", a.statements)
@@ -74,7 +74,7 @@ func TestQuestionsAreGathered(t *testing.T) {
 			synctest.Wait()
 		}
 		a.calls.Wait()
-		if n := len(a.statements); n != 4 || len(a.statements[2]) != mostGathered || len(a.waiting) != 0 {
+		if n := len(a.statements); n != 4 || len(a.statements[2]) != a.most || len(a.waiting) != 0 {
 			t.Errorf("%d statements of %q, %d keys wait", n, a.statements, len(a.waiting))
 		}
 	})
@@ -86,11 +86,11 @@ func TestACallerThatStopsWaitingStopsNoOther(t *testing.T) {
 		a := newAsking()
 		one, stopOne := context.WithCancel(t.Context())
 		two, stopTwo := context.WithCancel(t.Context())
-		a.expect(t, one, "k", "a", context.Canceled)
+		a.expect(one, t, "k", "a", context.Canceled)
 		synctest.Wait()
-		a.expect(t, one, "k", "b", context.Canceled)
-		a.expect(t, two, "k", "c", context.Canceled)
-		a.expect(t, t.Context(), "k", "d", nil)
+		a.expect(one, t, "k", "b", context.Canceled)
+		a.expect(two, t, "k", "c", context.Canceled)
+		a.expect(t.Context(), t, "k", "d", nil)
 		synctest.Wait()
 		stopOne()
 		synctest.Wait()
@@ -109,20 +109,20 @@ func TestAStatementThatFailsForOneFailsForNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsking()
 		refused := errors.New("too much memory")
-		a.expect(t, t.Context(), "k", "a", nil)
+		a.expect(t.Context(), t, "k", "a", nil)
 		synctest.Wait()
-		a.expect(t, t.Context(), "k", "b", refused)
+		a.expect(t.Context(), t, "k", "b", refused)
 		synctest.Wait()
-		a.expect(t, t.Context(), "k", "c", nil)
+		a.expect(t.Context(), t, "k", "c", nil)
 		synctest.Wait()
 		for _, err := range []error{nil, refused, refused, nil} {
 			a.let <- err
 			synctest.Wait()
 		}
-		a.expect(t, t.Context(), "k", "d", sinks.ErrUnreachable)
+		a.expect(t.Context(), t, "k", "d", sinks.ErrUnreachable)
 		synctest.Wait()
-		a.expect(t, t.Context(), "k", "e", sinks.ErrUnreachable)
-		a.expect(t, t.Context(), "k", "f", sinks.ErrUnreachable)
+		a.expect(t.Context(), t, "k", "e", sinks.ErrUnreachable)
+		a.expect(t.Context(), t, "k", "f", sinks.ErrUnreachable)
 		synctest.Wait()
 		a.let <- sinks.ErrUnreachable
 		synctest.Wait()

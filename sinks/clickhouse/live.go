@@ -139,6 +139,56 @@ func literals(texts []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// Hashes implements [sinks.Sink]. Businesses that ask for the same range of ids of a table, or for ids of
+// it, share a statement.
+func (r *reader) Hashes(ctx context.Context, q sinks.HashQuery) ([]sinks.RowHash, error) {
+	key := q.Table
+	if q.IDs == nil {
+		key += "\x00" + q.From + "\x00" + q.Before
+	}
+	hashes, err := r.hashes.ask(ctx, key, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the hashes of stored rows of %s: %w", q.Table, err)
+	}
+	return hashes, nil
+}
+
+func (r *reader) readHashes(ctx context.Context, _ string, all []sinks.HashQuery) ([][]sinks.RowHash, error) {
+	q := all[0]
+	var businesses, keys []string
+	for _, q := range all {
+		businesses = append(businesses, q.Business)
+		for _, id := range q.IDs {
+			keys = append(keys, "("+schema.Literal(q.Business)+", "+schema.Literal(id)+")")
+		}
+	}
+	which := fmt.Sprintf("business_id IN (%s) AND id >= %s AND id < %s", literals(businesses), schema.Literal(q.From), schema.Literal(q.Before))
+	if q.IDs != nil {
+		which = "(business_id, id) IN (" + strings.Join(keys, ", ") + ")"
+	}
+	found := map[string][]sinks.RowHash{}
+	sql := "SELECT business_id, id, _version, _deleted = 1, cityHash64(if(_deleted = 1, _tombstone_raw, _raw)) FROM " + r.warehouse.Table(q.Table) +
+		" WHERE " + which + " ORDER BY _version DESC LIMIT 1 BY business_id, id"
+	err := r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var business string
+		var removed uint8
+		var h sinks.RowHash
+		err := rows.Scan(&business, &h.ID, &h.Version, &removed, &h.Hash)
+		h.Removed = removed != 0
+		found[business] = append(found[business], h)
+		return err
+	})
+	answers := make([][]sinks.RowHash, len(all))
+	for i, q := range all {
+		for _, h := range found[q.Business] {
+			if q.IDs == nil || slices.Contains(q.IDs, h.ID) { // two sources of a business have each its own
+				answers[i] = append(answers[i], h)
+			}
+		}
+	}
+	return answers, err
+}
+
 // asJSON are the settings under which JSON holds what [sinks.StoredRow] promises.
 const asJSON = ` SETTINGS output_format_json_quote_decimals = 1, output_format_decimal_trailing_zeros = 1,
 	output_format_json_quote_64bit_integers = 0, date_time_output_format = 'iso', output_format_json_escape_forward_slashes = 0`

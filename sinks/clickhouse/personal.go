@@ -37,7 +37,7 @@ type personalData struct {
 
 func newPersonalData(w *connection.Warehouse) *personalData {
 	p := &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
-	p.forgottenOrders, p.filledOrders = gathering(p.readForgotten), gathering(p.countFilled)
+	p.forgottenOrders, p.filledOrders = gathering(200, p.readForgotten), gathering(200, p.countFilled)
 	return p
 }
 

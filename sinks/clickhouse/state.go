@@ -22,11 +22,12 @@ type reader struct {
 
 	states *gatherer[string, *sinks.State]    // by source
 	lives  *gatherer[string, []sinks.LiveRow] // by business; the key is a query without it
+	hashes *gatherer[sinks.HashQuery, []sinks.RowHash]
 }
 
 func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
 	r := &reader{warehouse: w, stored: stored}
-	r.states, r.lives = gathering(r.readStates), gathering(r.readLive)
+	r.states, r.lives, r.hashes = gathering(200, r.readStates), gathering(manyRows, r.readLive), gathering(manyRows, r.readHashes)
 	return r
 }
 

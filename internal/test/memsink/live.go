@@ -130,3 +130,25 @@ func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]
 	}
 	return rows, nil
 }
+
+// Hashes returns the hashes of stored rows, removed ones too.
+func (s *Sink) Hashes(_ context.Context, q sinks.HashQuery) ([]sinks.RowHash, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	var hashes []sinks.RowHash
+	for key, r := range s.store.tables[q.Table] {
+		business, _, _ := strings.Cut(key, "\x00")
+		if business != q.Business || q.IDs != nil && !slices.Contains(q.IDs, r.ID) || q.IDs == nil && (r.ID < q.From || r.ID >= q.Before) {
+			continue
+		}
+		raw := r.Raw
+		if r.Deleted {
+			raw = r.Tombstone
+		}
+		hashes = append(hashes, sinks.RowHash{ID: r.ID, Version: r.Version, Removed: r.Deleted, Hash: sinks.HashOf([]byte(raw))})
+	}
+	return hashes, nil
+}
