@@ -31,13 +31,13 @@ type personalData struct {
 	erasing   *semaphore.Weighted // one at a time changes the settings of tables for that
 	recovered bool                // from what a process has left behind that died while it erased
 
-	forgottenOrders *gatherer[string, []string] // by business
-	filledOrders    *gatherer[ordersOf, int]    // the key is a query without whose orders
+	forgottenOrders *batcher[string, []string] // by business
+	filledOrders    *batcher[ordersOf, int]    // the key is a query without whose orders
 }
 
 func newPersonalData(w *connection.Warehouse) *personalData {
 	p := &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
-	p.forgottenOrders, p.filledOrders = gathering(200, p.readForgotten), gathering(200, p.countFilled)
+	p.forgottenOrders, p.filledOrders = batching(200, p.readForgotten), batching(200, p.countFilled)
 	return p
 }
 

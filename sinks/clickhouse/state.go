@@ -20,14 +20,14 @@ type reader struct {
 	warehouse *connection.Warehouse
 	stored    *storedCheckpoints // learns of those that it reads
 
-	states *gatherer[string, *sinks.State]    // by source
-	lives  *gatherer[string, []sinks.LiveRow] // by business; the key is a query without it
-	hashes *gatherer[sinks.HashQuery, []sinks.RowHash]
+	states *batcher[string, *sinks.State]    // by source
+	lives  *batcher[string, []sinks.LiveRow] // by business; the key is a query without it
+	hashes *batcher[sinks.HashQuery, []sinks.RowHash]
 }
 
 func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
 	r := &reader{warehouse: w, stored: stored}
-	r.states, r.lives, r.hashes = gathering(200, r.readStates), gathering(manyRows, r.readLive), gathering(manyRows, r.readHashes)
+	r.states, r.lives, r.hashes = batching(200, r.readStates), batching(manyRows, r.readLive), batching(manyRows, r.readHashes)
 	return r
 }
 

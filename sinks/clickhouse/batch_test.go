@@ -12,9 +12,9 @@ import (
 	"github.com/larder-sync/larder/sinks"
 )
 
-// asking are questions to a gatherer whose statements wait until they are let go.
+// asking are questions to a batcher whose statements wait until they are let go.
 type asking struct {
-	*gatherer[string, string]
+	*batcher[string, string]
 	let        chan error
 	mu         sync.Mutex
 	statements [][]string
@@ -23,7 +23,7 @@ type asking struct {
 
 func newAsking() *asking {
 	a := &asking{let: make(chan error)}
-	a.gatherer = gathering(10, func(ctx context.Context, key string, questions []string) ([]string, error) {
+	a.batcher = batching(10, func(ctx context.Context, key string, questions []string) ([]string, error) {
 		a.mu.Lock()
 		a.statements = append(a.statements, slices.Clone(questions))
 		a.mu.Unlock()
@@ -57,7 +57,7 @@ func (a *asking) expect(ctx context.Context, t *testing.T, key, question string,
 }
 
 // What is asked while a statement runs is answered by the next one, never by the one under way.
-func TestQuestionsAreGathered(t *testing.T) {
+func TestQuestionsThatWaitAreOneStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsking()
 		for i := range 2*a.most + 1 {

@@ -16,9 +16,9 @@ import (
 // lines of 92 days of a restaurant.
 const manyRows = 40
 
-// gatherer answers questions of one kind with few statements: those that come while a statement for the
+// batcher answers questions of one kind with few statements: those that come while a statement for the
 // same key runs are answered by the next one, together. No answer was read before its question came.
-type gatherer[Q, A any] struct {
+type batcher[Q, A any] struct {
 	most int // questions of one statement: it bounds the memory of its answer
 	// read answers each of the questions, in their order. Callers share what equal questions have as
 	// their answer, so none changes it.
@@ -36,12 +36,12 @@ type question[Q, A any] struct {
 	err      error
 }
 
-func gathering[Q, A any](most int, read func(context.Context, string, []Q) ([]A, error)) *gatherer[Q, A] {
-	return &gatherer[Q, A]{most: most, read: read, waiting: map[string][]*question[Q, A]{}}
+func batching[Q, A any](most int, read func(context.Context, string, []Q) ([]A, error)) *batcher[Q, A] {
+	return &batcher[Q, A]{most: most, read: read, waiting: map[string][]*question[Q, A]{}}
 }
 
 // ask returns the answer to a question.
-func (g *gatherer[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
+func (g *batcher[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
 	q := &question[Q, A]{ctx: ctx, is: is, answered: make(chan struct{})}
 	g.mu.Lock()
 	waiting, running := g.waiting[key]
@@ -60,7 +60,7 @@ func (g *gatherer[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
 }
 
 // run answers the questions of a key until none is left.
-func (g *gatherer[Q, A]) run(key string) {
+func (g *batcher[Q, A]) run(key string) {
 	for {
 		g.mu.Lock()
 		all := slices.DeleteFunc(g.waiting[key], func(q *question[Q, A]) bool { return q.ctx.Err() != nil })
@@ -78,7 +78,7 @@ func (g *gatherer[Q, A]) run(key string) {
 
 // answer answers questions with one statement. Where it fails, each has one of its own: the data of one
 // of them may be why.
-func (g *gatherer[Q, A]) answer(key string, all []*question[Q, A]) {
+func (g *batcher[Q, A]) answer(key string, all []*question[Q, A]) {
 	answers, err := g.statement(key, all)
 	if err != nil && len(all) > 1 && !errors.Is(err, sinks.ErrUnreachable) {
 		for i := range all {
@@ -95,7 +95,7 @@ func (g *gatherer[Q, A]) answer(key string, all []*question[Q, A]) {
 }
 
 // statement runs until it is done or no caller waits for it any more. A panic is an error of its callers.
-func (g *gatherer[Q, A]) statement(key string, all []*question[Q, A]) (answers []A, err error) {
+func (g *batcher[Q, A]) statement(key string, all []*question[Q, A]) (answers []A, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
