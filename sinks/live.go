@@ -7,12 +7,14 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/go-faster/city"
 )
 
 // LiveQuery selects live rows of one business in one storage table.
 type LiveQuery struct {
 	Table, Business string
-	Prefix          string // only ids that begin with it
+	Before          string // only ids below it; empty for all
 	Day             string // sales orders only: of this business_day, YYYY-MM-DD
 	// NotStatus: online orders only, those with another status.
 	NotStatus []string
@@ -93,6 +95,25 @@ func RowsByID(ctx context.Context, s Sink, table, business string, ids []string)
 	}
 	return stored, nil
 }
+
+// HashQuery selects rows of one business in one storage table: those of IDs, or those from From on and
+// below Before.
+type HashQuery struct {
+	Table, Business string
+	IDs             []string
+	From, Before    string
+}
+
+// RowHash is the newest version of a stored row, by a hash of its JSON as received.
+type RowHash struct {
+	ID      string
+	Version uint64
+	Removed bool
+	Hash    uint64 // [HashOf] the row, or of the tombstone that removed it
+}
+
+// HashOf is the hash of a row's JSON.
+func HashOf(raw []byte) uint64 { return city.CH64(raw) }
 
 // ClaimTimeout is after how much silence a process is taken to be dead.
 const ClaimTimeout = 30 * time.Second

@@ -14,6 +14,9 @@ type Personal interface {
 	// and tombstones too. It stops at the first error of each.
 	Versions(ctx context.Context, q VersionQuery, each func(RowVersion) error) error
 
+	// CountFilled counts the rows that a source wrote of which a version has one of the columns not null.
+	CountFilled(ctx context.Context, table, business, source string, columns []string) (int, error)
+
 	// Redact changes what versions hold. Quarantine entries without an id are removed: their
 	// JSON is what they are told apart by, and a walk brings them again. When it returns nil, nothing of what they held
 	// before is in the files of the warehouse. Doing it again is harmless.

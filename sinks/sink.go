@@ -49,6 +49,10 @@ type Sink interface {
 	// a call are an error.
 	Rows(ctx context.Context, table, business string, ids []string) ([]StoredRow, error)
 
+	// Hashes returns the stored rows that q selects, removed ones included, in any order: to compare what
+	// the service sends with what is stored.
+	Hashes(ctx context.Context, q HashQuery) ([]RowHash, error)
+
 	// Quarantine returns the open quarantine entries of a stream of a source, in
 	// order of id, without their JSON; those without an id with their content key.
 	Quarantine(ctx context.Context, source, stream string) ([]Quarantined, error)

@@ -60,7 +60,8 @@ const keyLook = 3 * time.Second
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
 	span := min(time.Duration(s.Beside)*20*time.Millisecond, 30*time.Second) // over which the sources of a process are spread
-	first := time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1)))
+	// Those that begin in the same second share the statements that read what is stored of them.
+	first := time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1))).Truncate(time.Second)
 	if !lifecycle.Pause(ctx, max(first, time.Until(s.link.View().NextProbe))) { // after a panic it waits for its probe
 		return
 	}

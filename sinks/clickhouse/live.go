@@ -18,31 +18,48 @@ import (
 )
 
 // Live implements [sinks.Sink]. It reads no column but those that the answer and
-// the conditions need.
-func (r *reader) Live(ctx context.Context, q sinks.LiveQuery) ([]sinks.LiveRow, error) {
+// the conditions need. Businesses that ask for the same share a statement, unless they page.
+func (r *reader) Live(ctx context.Context, q sinks.LiveQuery) (live []sinks.LiveRow, err error) {
 	location, from, err := r.liveOf(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("read the live rows of %s: %w", q.Table, err)
+	if err == nil {
+		sql := "SELECT business_id, id, " + location + ", _version" + from
+		if q.After != "" {
+			sql += " AND id > " + schema.Literal(q.After)
+		}
+		if q.Limit == 0 {
+			live, err = r.lives.ask(ctx, sql, q.Business)
+		} else {
+			err = r.eachLive(ctx, sql+of(q.Business)+" ORDER BY id LIMIT "+strconv.Itoa(q.Limit), func(_ string, row sinks.LiveRow) { live = append(live, row) })
+		}
 	}
-	sql := "SELECT id, " + location + ", _version" + from
-	if q.After != "" {
-		sql += " AND id > " + schema.Literal(q.After)
-	}
-	sql += " ORDER BY id"
-	if q.Limit > 0 {
-		sql += " LIMIT " + strconv.Itoa(q.Limit)
-	}
-	var live []sinks.LiveRow
-	err = r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
-		var r sinks.LiveRow
-		err := rows.Scan(&r.ID, &r.Location, &r.Version)
-		live = append(live, r)
-		return err
-	})
 	if err != nil {
 		return nil, fmt.Errorf("read the live rows of %s: %w", q.Table, err)
 	}
 	return live, nil
+}
+
+// of is the condition of some businesses.
+func of(businesses ...string) string { return " AND business_id IN (" + literals(businesses) + ")" }
+
+// readLive answers a query of live rows for some businesses.
+func (r *reader) readLive(ctx context.Context, sql string, businesses []string) ([][]sinks.LiveRow, error) {
+	byBusiness := map[string][]sinks.LiveRow{}
+	err := r.eachLive(ctx, sql+of(businesses...)+" ORDER BY id", func(business string, row sinks.LiveRow) { byBusiness[business] = append(byBusiness[business], row) })
+	answers := make([][]sinks.LiveRow, len(businesses))
+	for i, b := range businesses {
+		answers[i] = byBusiness[b]
+	}
+	return answers, err
+}
+
+func (r *reader) eachLive(ctx context.Context, sql string, each func(business string, row sinks.LiveRow)) error {
+	return r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var business string
+		var row sinks.LiveRow
+		err := rows.Scan(&business, &row.ID, &row.Location, &row.Version)
+		each(business, row)
+		return err
+	})
 }
 
 // CountLive implements [sinks.Sink].
@@ -52,7 +69,7 @@ func (r *reader) CountLive(ctx context.Context, q sinks.LiveQuery) (uint64, erro
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
 	var n uint64
-	err = r.warehouse.Rows(longStatement(ctx), "SELECT count()"+from, func(rows driver.Rows) error { return rows.Scan(&n) })
+	err = r.warehouse.Rows(longStatement(ctx), "SELECT count()"+from+of(q.Business), func(rows driver.Rows) error { return rows.Scan(&n) })
 	if err != nil {
 		return 0, fmt.Errorf("count the live rows of %s: %w", q.Table, err)
 	}
@@ -65,7 +82,7 @@ func longStatement(ctx context.Context) context.Context {
 }
 
 // liveOf is how to read the location of a row of the table, and from where to
-// read the rows that q selects, whatever After and Limit say. FINAL comes before
+// read the rows that q selects, whatever business, After and Limit say. FINAL comes before
 // the conditions: a row is judged by its newest version alone.
 func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from string, err error) {
 	types, err := r.warehouse.Columns(ctx, q.Table)
@@ -77,9 +94,9 @@ func (r *reader) liveOf(ctx context.Context, q sinks.LiveQuery) (location, from 
 	if _, located = types["location_id"]; located {
 		location = "toString(ifNull(location_id, ''))"
 	}
-	conditions := []string{"business_id = " + schema.Literal(q.Business), "_deleted = 0"}
-	if q.Prefix != "" {
-		conditions = append(conditions, "startsWith(id, "+schema.Literal(q.Prefix)+")")
+	conditions := []string{"_deleted = 0"}
+	if q.Before != "" {
+		conditions = append(conditions, "id < "+schema.Literal(q.Before))
 	}
 	if len(q.NotStatus) > 0 {
 		conditions = append(conditions, "status NOT IN ("+literals(q.NotStatus)+")")
@@ -120,6 +137,56 @@ func literals(texts []string) string {
 		quoted[i] = schema.Literal(text)
 	}
 	return strings.Join(quoted, ", ")
+}
+
+// Hashes implements [sinks.Sink]. Businesses that ask for the same range of ids of a table, or for ids of
+// it, share a statement.
+func (r *reader) Hashes(ctx context.Context, q sinks.HashQuery) ([]sinks.RowHash, error) {
+	key := q.Table
+	if q.IDs == nil {
+		key += "\x00" + q.From + "\x00" + q.Before
+	}
+	hashes, err := r.hashes.ask(ctx, key, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the hashes of stored rows of %s: %w", q.Table, err)
+	}
+	return hashes, nil
+}
+
+func (r *reader) readHashes(ctx context.Context, _ string, all []sinks.HashQuery) ([][]sinks.RowHash, error) {
+	q := all[0]
+	var businesses, keys []string
+	for _, q := range all {
+		businesses = append(businesses, q.Business)
+		for _, id := range q.IDs {
+			keys = append(keys, "("+schema.Literal(q.Business)+", "+schema.Literal(id)+")")
+		}
+	}
+	which := fmt.Sprintf("business_id IN (%s) AND id >= %s AND id < %s", literals(businesses), schema.Literal(q.From), schema.Literal(q.Before))
+	if q.IDs != nil {
+		which = "(business_id, id) IN (" + strings.Join(keys, ", ") + ")"
+	}
+	found := map[string][]sinks.RowHash{}
+	sql := "SELECT business_id, id, _version, _deleted = 1, cityHash64(if(_deleted = 1, _tombstone_raw, _raw)) FROM " + r.warehouse.Table(q.Table) +
+		" WHERE " + which + " ORDER BY _version DESC LIMIT 1 BY business_id, id"
+	err := r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var business string
+		var removed uint8
+		var h sinks.RowHash
+		err := rows.Scan(&business, &h.ID, &h.Version, &removed, &h.Hash)
+		h.Removed = removed != 0
+		found[business] = append(found[business], h)
+		return err
+	})
+	answers := make([][]sinks.RowHash, len(all))
+	for i, q := range all {
+		for _, h := range found[q.Business] {
+			if q.IDs == nil || slices.Contains(q.IDs, h.ID) { // two sources of a business have each its own
+				answers[i] = append(answers[i], h)
+			}
+		}
+	}
+	return answers, err
 }
 
 // asJSON are the settings under which JSON holds what [sinks.StoredRow] promises.

@@ -30,7 +30,19 @@ type personalData struct {
 
 	erasing   *semaphore.Weighted // one at a time changes the settings of tables for that
 	recovered bool                // from what a process has left behind that died while it erased
+
+	forgottenOrders *batcher[string, []string] // by business
+	filledOrders    *batcher[ordersOf, int]    // the key is a query without whose orders
 }
+
+func newPersonalData(w *connection.Warehouse) *personalData {
+	p := &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
+	p.forgottenOrders, p.filledOrders = batching(200, p.readForgotten), batching(200, p.countFilled)
+	return p
+}
+
+// ordersOf are the orders of a business that a source wrote.
+type ordersOf struct{ business, source string }
 
 var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Column{
 	{Name: "business_id"}, {Name: "order_id"}, {Name: "chosen_by"}, {Name: "forgotten_at", Kind: sinks.Instant},
@@ -39,12 +51,28 @@ var forgottenTable = &sinks.Table{Name: "forgotten_orders", Columns: []sinks.Col
 var errNoCluster = errors.New("the warehouse is a cluster, and Larder cannot erase there yet")
 
 // Forgotten implements [sinks.Personal].
-func (p *personalData) Forgotten(ctx context.Context, business string) (ids []string, err error) {
-	sql := "SELECT DISTINCT order_id FROM " + p.warehouse.Table(forgottenTable.Name) + " WHERE business_id = " + schema.Literal(business)
-	if ids, err = p.texts(ctx, sql); err != nil {
+func (p *personalData) Forgotten(ctx context.Context, business string) ([]string, error) {
+	ids, err := p.forgottenOrders.ask(ctx, "", business)
+	if err != nil {
 		return nil, fmt.Errorf("read which orders are forgotten: %w", err)
 	}
 	return ids, nil
+}
+
+func (p *personalData) readForgotten(ctx context.Context, _ string, businesses []string) ([][]string, error) {
+	ids := map[string][]string{}
+	sql := "SELECT DISTINCT business_id, order_id FROM " + p.warehouse.Table(forgottenTable.Name) + " WHERE business_id IN (" + literals(businesses) + ")"
+	err := p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var business, id string
+		err := rows.Scan(&business, &id)
+		ids[business] = append(ids[business], id)
+		return err
+	})
+	answers := make([][]string, len(businesses))
+	for i, b := range businesses {
+		answers[i] = ids[b]
+	}
+	return answers, err
 }
 
 // Forget implements [sinks.Personal].
@@ -106,19 +134,11 @@ func (p *personalData) Versions(ctx context.Context, q sinks.VersionQuery, each 
 		conditions = append(conditions, in.id+" IN ("+literals(q.IDs)+")")
 	}
 	if len(q.Filled) > 0 && !q.Quarantine {
-		table, err := p.warehouse.Columns(ctx, q.Table)
+		filled, err := p.filled(ctx, q.Table, q.Filled)
 		if err != nil {
 			return err
 		}
-		var filled []string
-		for _, column := range q.Filled {
-			if table[column].Depth > 0 {
-				filled = append(filled, "arrayExists(v -> isNotNull(v), "+schema.Quote(column)+")")
-			} else {
-				filled = append(filled, schema.Quote(column)+" IS NOT NULL")
-			}
-		}
-		conditions = append(conditions, "("+strings.Join(filled, " OR ")+")")
+		conditions = append(conditions, filled)
 	}
 	sql := "SELECT toString(" + in.source + "), " + in.id + ", _version, " + in.raw + ", " + in.tombstone + " FROM " + p.warehouse.Table(in.table) +
 		" WHERE " + strings.Join(conditions, " AND ")
@@ -135,6 +155,56 @@ func (p *personalData) Versions(ctx context.Context, q sinks.VersionQuery, each 
 		return fmt.Errorf("read the stored versions of %s: %w", in.table, err)
 	}
 	return nil
+}
+
+// filled is the condition that one of the columns is not null.
+func (p *personalData) filled(ctx context.Context, name string, columns []string) (string, error) {
+	table, err := p.warehouse.Columns(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	var filled []string
+	for _, column := range columns {
+		if table[column].Depth > 0 {
+			filled = append(filled, "arrayExists(v -> isNotNull(v), "+schema.Quote(column)+")")
+		} else {
+			filled = append(filled, schema.Quote(column)+" IS NOT NULL")
+		}
+	}
+	return "(" + strings.Join(filled, " OR ") + ")", nil
+}
+
+// CountFilled implements [sinks.Personal].
+func (p *personalData) CountFilled(ctx context.Context, table, business, source string, columns []string) (n int, err error) {
+	filled, err := p.filled(ctx, table, columns)
+	if err == nil {
+		n, err = p.filledOrders.ask(ctx, p.warehouse.Table(table)+" WHERE "+filled, ordersOf{business, source})
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count the rows of %s that hold more than is kept: %w", table, err)
+	}
+	return n, nil
+}
+
+func (p *personalData) countFilled(ctx context.Context, key string, all []ordersOf) ([]int, error) {
+	businesses := make([]string, len(all))
+	for i, o := range all {
+		businesses[i] = o.business
+	}
+	found := map[ordersOf]int{}
+	sql := "SELECT business_id, toString(_source), uniqExact(id) FROM " + key + of(businesses...) + " GROUP BY business_id, _source"
+	err := p.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var o ordersOf
+		var n uint64
+		err := rows.Scan(&o.business, &o.source, &n)
+		found[o] = int(n) //nolint:gosec // orders of a restaurant
+		return err
+	})
+	answers := make([]int, len(all))
+	for i, o := range all {
+		answers[i] = found[o]
+	}
+	return answers, err
 }
 
 // redactedAtOnce is how many versions one statement redacts at most.

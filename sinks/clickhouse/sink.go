@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/connection"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -63,8 +61,8 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
 	s.flusher = newFlusher(s)
-	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{beats, o.ClaimTimeout}
-	s.personal = &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
+	s.reader, s.migrator, s.claims = newReader(w, s.flusher.stored), &migrator{w, o.Logger}, &claims{beats, o.ClaimTimeout}
+	s.personal = newPersonalData(w)
 	s.metrics = newMetrics(s)
 	s.metrics.begin()
 	if o.Registerer != nil {

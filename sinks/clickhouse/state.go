@@ -19,32 +19,60 @@ import (
 type reader struct {
 	warehouse *connection.Warehouse
 	stored    *storedCheckpoints // learns of those that it reads
+
+	states *batcher[string, *sinks.State]    // by source
+	lives  *batcher[string, []sinks.LiveRow] // by business; the key is a query without it
+	hashes *batcher[sinks.HashQuery, []sinks.RowHash]
 }
 
-// State implements [sinks.Sink]: four reads of small tables.
+func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
+	r := &reader{warehouse: w, stored: stored}
+	r.states, r.lives, r.hashes = batching(200, r.readStates), batching(manyRows, r.readLive), batching(manyRows, r.readHashes)
+	return r
+}
+
+// State implements [sinks.Sink]. Sources that begin together share the reads of four small tables.
 func (r *reader) State(ctx context.Context, source string) (sinks.State, error) {
-	state := sinks.State{Quarantined: map[string][]string{}}
-	for _, read := range []func(context.Context, string, *sinks.State) error{
+	state, err := r.states.ask(ctx, "", source)
+	if err != nil {
+		return sinks.State{}, fmt.Errorf("read the state of source %s: %w", source, err)
+	}
+	return *state, nil
+}
+
+func (r *reader) readStates(ctx context.Context, _ string, sources []string) ([]*sinks.State, error) {
+	all := map[string]*sinks.State{}
+	states := make([]*sinks.State, len(sources))
+	for i, source := range sources {
+		if all[source] == nil {
+			all[source] = &sinks.State{Quarantined: map[string][]string{}}
+		}
+		states[i] = all[source]
+	}
+	of := "source IN (" + literals(sources) + ")"
+	for _, read := range []func(context.Context, string, map[string]*sinks.State) error{
 		r.readCheckpoints, r.readQuarantine, r.readDrift, r.readStatuses,
 	} {
-		if err := read(ctx, source, &state); err != nil {
-			return sinks.State{}, fmt.Errorf("read the state of source %s: %w", source, err)
+		if err := read(ctx, of, all); err != nil {
+			return nil, err
 		}
 	}
-	for _, c := range state.Checkpoints {
-		r.stored.set(c)
+	for _, state := range all {
+		for _, c := range state.Checkpoints {
+			r.stored.set(c)
+		}
 	}
-	return state, nil
+	return states, nil
 }
 
-func (r *reader) readCheckpoints(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
-FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Literal(source) + ` ORDER BY updated_at, stream, walk`
-	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		c := sinks.Checkpoint{Source: source}
+func (r *reader) readCheckpoints(ctx context.Context, of string, all map[string]*sinks.State) error {
+	sql := `SELECT source, business_id, stream, walk, watermark, pending, since, cursor, position, done, pages, rows, tombstones, first_version, started_at, updated_at
+FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE ` + of + ` ORDER BY updated_at, stream, walk`
+	return r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var c sinks.Checkpoint
 		var watermark, pending, since, started *time.Time
 		var pages, count, tombs int64
-		err := rows.Scan(&c.Business, &c.Stream, &c.Walk, &watermark, &pending, &since, &c.Cursor, &c.Position, &c.Done,
+		err := rows.Scan(&c.Source, &c.Business, &c.Stream, &c.Walk, &watermark, &pending, &since, &c.Cursor, &c.Position, &c.Done,
 			&pages, &count, &tombs, &c.FirstVersion, &started, &c.UpdatedAt)
 		if err != nil {
 			return err
@@ -52,6 +80,7 @@ FROM ` + r.warehouse.Table("checkpoints") + ` FINAL WHERE source = ` + schema.Li
 		c.Watermark, c.Pending, c.Since, c.StartedAt = orZero(watermark), orZero(pending), orZero(since), orZero(started)
 		c.UpdatedAt = notEpoch(c.UpdatedAt)
 		c.Pages, c.Rows, c.Tombstones = uint64(pages), uint64(count), uint64(tombs)
+		state := all[c.Source]
 		state.Checkpoints = append(state.Checkpoints, c)
 		state.Business = c.Business // of the newest
 		return nil
@@ -101,15 +130,16 @@ func (r *reader) Businesses(ctx context.Context) (map[string]string, error) {
 	return businesses, nil
 }
 
-func (r *reader) readQuarantine(ctx context.Context, source string, state *sinks.State) error {
-	sql := fmt.Sprintf("SELECT stream, row_id, %s AS hash FROM %s FINAL WHERE source = %s AND released_at IS NULL ORDER BY stream, row_id, hash LIMIT %d BY stream",
-		contentHash, r.warehouse.Table("quarantine"), schema.Literal(source), sinks.MaxOpen+1)
-	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		var stream, id, hash string
-		if err := rows.Scan(&stream, &id, &hash); err != nil {
+func (r *reader) readQuarantine(ctx context.Context, of string, all map[string]*sinks.State) error {
+	sql := fmt.Sprintf("SELECT source, stream, row_id, %s AS hash FROM %s FINAL WHERE %s AND released_at IS NULL ORDER BY source, stream, row_id, hash LIMIT %d BY source, stream",
+		contentHash, r.warehouse.Table("quarantine"), of, sinks.MaxOpen+1)
+	return r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var source, stream, id, hash string
+		if err := rows.Scan(&source, &stream, &id, &hash); err != nil {
 			return err
 		}
-		state.Quarantined[stream] = append(state.Quarantined[stream], entryOf(id, hash).Key())
+		open := all[source].Quarantined
+		open[stream] = append(open[stream], entryOf(id, hash).Key())
 		return nil
 	})
 }
@@ -142,30 +172,31 @@ func entryOf(id, hash string) sinks.Quarantined {
 	return q
 }
 
-func (r *reader) readDrift(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT DISTINCT stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.warehouse.Table("schema_drift") + `
-WHERE source = ` + schema.Literal(source) + ` ORDER BY stream, kind, path, value`
-	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		var stream string
+func (r *reader) readDrift(ctx context.Context, of string, all map[string]*sinks.State) error {
+	sql := `SELECT DISTINCT source, stream, kind, path, if(kind = 'value', example, '') AS value FROM ` + r.warehouse.Table("schema_drift") + `
+WHERE ` + of + ` ORDER BY stream, kind, path, value`
+	return r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var source, stream string
 		var d sinks.Drift
-		if err := rows.Scan(&stream, &d.Kind, &d.Path, &d.Example); err != nil {
+		if err := rows.Scan(&source, &stream, &d.Kind, &d.Path, &d.Example); err != nil {
 			return err
 		}
-		state.Drift = append(state.Drift, stream+"\x00"+d.Key())
+		all[source].Drift = append(all[source].Drift, stream+"\x00"+d.Key())
 		return nil
 	})
 }
 
-func (r *reader) readStatuses(ctx context.Context, source string, state *sinks.State) error {
-	sql := `SELECT business_id, stream, state, detail, changed_at FROM ` + r.warehouse.Table("statuses") + ` FINAL
-WHERE source = ` + schema.Literal(source) + ` ORDER BY stream`
-	return r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		st := sinks.StreamStatus{Source: source}
+func (r *reader) readStatuses(ctx context.Context, of string, all map[string]*sinks.State) error {
+	sql := `SELECT source, business_id, stream, state, detail, changed_at FROM ` + r.warehouse.Table("statuses") + ` FINAL
+WHERE ` + of + ` ORDER BY stream`
+	return r.warehouse.Rows(longStatement(ctx), sql, func(rows driver.Rows) error {
+		var st sinks.StreamStatus
 		var business string
-		if err := rows.Scan(&business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
+		if err := rows.Scan(&st.Source, &business, &st.Stream, &st.State, &st.Detail, &st.ChangedAt); err != nil {
 			return err
 		}
 		st.ChangedAt = notEpoch(st.ChangedAt)
+		state := all[st.Source]
 		if state.Business == "" {
 			state.Business = business
 		}

@@ -152,7 +152,7 @@ func testWhoseTotals(t *testing.T, h Harness) {
 	asked := 0
 	for _, location := range []string{"", "l1", "it's"} {
 		for _, q := range queries("sales_orders") {
-			if q.Prefix != "" || q.Below > 0 {
+			if q.Before != "" || q.Below > 0 {
 				continue
 			}
 			if asked++; asked%thinned != 0 {

@@ -1,6 +1,7 @@
 package sinktest
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -56,6 +58,60 @@ func testState(t *testing.T, h Harness) {
 	if err != nil || len(nobody.Checkpoints)+len(nobody.Drift)+len(nobody.Statuses) > 0 {
 		t.Errorf("state of an unknown source: %+v, %v", nobody, err)
 	}
+}
+
+// testTogether has sources that begin together, of which some are of one business, read what is stored
+// of each.
+func testTogether(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	const sources, businesses = 40, 30
+	for i := range sources {
+		name, business := fmt.Sprintf("s%d", i), fmt.Sprintf("b%d", i%businesses)
+		c := ingredients(h, row("same", uint64(i+1)), row(name, uint64(i+1)))
+		c.Source, c.Business = name, business
+		c.Drift = []sinks.Drift{{Path: name, Kind: "field", SeenAt: now}}
+		c.Quarantine = []sinks.Quarantined{{ID: "bad " + name, Raw: []byte("{}"), Version: 1, FetchedAt: now}}
+		c.Checkpoint = &sinks.Checkpoint{Source: name, Stream: c.Stream, Walk: sinks.WalkFull, Business: business, Rows: uint64(i), UpdatedAt: now}
+		c.Status = &sinks.StreamStatus{Source: name, Stream: c.Stream, State: "failing", Detail: name, ChangedAt: now}
+		write(t, s, c)
+		if err := s.Personal().Forget(within(t), business, "order", []string{"forgotten " + name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(t, s, &sinks.Commit{Source: "last", Business: business, Stream: "ingredients"})
+	var all errgroup.Group
+	for i := range sources {
+		all.Go(func() error {
+			name, business := fmt.Sprintf("s%d", i), fmt.Sprintf("b%d", i%businesses)
+			state, err := s.State(within(t), name)
+			want := sinks.State{
+				Business: business, Quarantined: map[string][]string{"ingredients": {"bad " + name}}, Drift: []string{"ingredients\x00field\x00" + name},
+				Checkpoints: []sinks.Checkpoint{{Source: name, Stream: "ingredients", Walk: sinks.WalkFull, Business: business, Rows: uint64(i), UpdatedAt: now}},
+				Statuses:    []sinks.StreamStatus{{Source: name, Stream: "ingredients", State: "failing", Detail: name, ChangedAt: now}},
+			}
+			if diff := cmp.Diff(want, state); diff != "" || err != nil {
+				t.Errorf("the state of %s (-want +got):\n%s%v", name, diff, err)
+			}
+			var names, forgotten []string
+			for j := i % businesses; j < sources; j += businesses {
+				names, forgotten = append(names, fmt.Sprintf("s%d", j)), append(forgotten, fmt.Sprintf("forgotten s%d", j))
+			}
+			rows, err := s.Live(within(t), sinks.LiveQuery{Table: "ingredients", Business: business})
+			ids := make([]string, len(rows))
+			for n, r := range rows {
+				ids[n] = r.ID
+			}
+			if want := slices.Sorted(slices.Values(append(names, "same"))); err != nil || !slices.Equal(ids, want) {
+				t.Errorf("live of %s: %q, want %q: %v", business, ids, want, err)
+			}
+			got, err := s.Personal().Forgotten(within(t), business)
+			if got = slices.Sorted(slices.Values(got)); err != nil || !slices.Equal(got, slices.Sorted(slices.Values(forgotten))) {
+				t.Errorf("forgotten of %s: %q, want %q: %v", business, got, forgotten, err)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
 }
 
 // testCheckpoints writes checkpoints whose times go back: it is the last written

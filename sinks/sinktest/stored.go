@@ -49,6 +49,45 @@ func testStored(t *testing.T, h Harness) {
 	}
 }
 
+// testHashes reads the newest version of rows by a hash, of a range and by ids.
+func testHashes(t *testing.T, h Harness) {
+	s := open(t, h, Options{})
+	ids := []string{"2026-01-01", "2026-01-01/l1", "2026-01-02/p/1", "2026-01-03", "o'hare", "removed"}
+	for n, id := range ids {
+		c := ingredients(h, row(id, 1), row(id, uint64(n+2)))
+		store(t, s, c)
+		c.Business = "biz-2"
+		store(t, s, c)
+	}
+	store(t, s, removal(tombstone("removed", 100, "deleted"), tombstone("lone", 101, "unpaid")))
+	for name, q := range map[string]sinks.HashQuery{
+		"a range": {From: "2026-01-01", Before: "2026-01-03"}, "an empty range": {From: "2027-01-01", Before: "2027-01-02"},
+		"ids": {IDs: []string{"o'hare", "removed", "lone", "none", "2026-01-02/p/1"}},
+	} {
+		var want []sinks.RowHash
+		for n, id := range append(slices.Clone(ids), "lone") {
+			hash := sinks.RowHash{ID: id, Version: uint64(n + 2), Hash: sinks.HashOf(row(id, uint64(n+2)).Raw)}
+			if t := tombstone(id, 0, ""); id == "removed" || id == "lone" {
+				hash = sinks.RowHash{ID: id, Version: 100, Removed: true, Hash: sinks.HashOf(t.Raw)}
+				if id == "lone" {
+					hash.Version++
+				}
+			}
+			if slices.Contains(q.IDs, id) || q.IDs == nil && q.From <= id && id < q.Before {
+				want = append(want, hash)
+			}
+		}
+		q.Table, q.Business = "ingredients", business
+		got, err := s.Hashes(within(t), q)
+		byID := func(a, b sinks.RowHash) int { return cmp.Compare(a.ID, b.ID) }
+		slices.SortFunc(got, byID)
+		slices.SortFunc(want, byID)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %+v, want %+v: %v", name, got, want, err)
+		}
+	}
+}
+
 // expectLone looks at tombstones of rows never seen: what they hold is no row.
 func expectLone(t *testing.T, s sinks.Sink) {
 	t.Helper()

@@ -22,6 +22,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"many tombstones", testManyTombstones},
 
 		{"a source finds its state again", testState},
+		{"sources that begin together find each its own state", testTogether},
 		{"the last checkpoint wins", testCheckpoints},
 		{"quarantine opens, closes and opens again", testQuarantine},
 		{"the open entries of a state are bounded", testManyQuarantined},
@@ -49,6 +50,7 @@ func RunReads(t *testing.T, fresh func(t *testing.T) Harness) {
 		{"live rows page by page", testPages},
 		{"stored rows, removed ones too", testStored},
 		{"stored rows by ids of any text", testStoredIDs},
+		{"stored rows by a hash", testHashes},
 		{"claims of several processes", testClaims},
 		{"a process that is silent is not alive", testSilence},
 		{"claims outlast the days of a process", testLongLife},

@@ -52,13 +52,11 @@ func (o Orders) Restore(ctx context.Context) error {
 // Exceeding is how many stored orders of a source hold more of their customers than a policy
 // keeps.
 func (o Orders) Exceeding(ctx context.Context, source string, p personal.Policy) (int, error) {
-	ids := map[string]bool{}
-	q := sinks.VersionQuery{Table: o.Table.Name, Business: o.Business, Source: source, Filled: o.columns(p)}
-	if len(q.Filled) == 0 {
+	columns := o.columns(p)
+	if len(columns) == 0 {
 		return 0, nil
 	}
-	err := o.Store.Versions(ctx, q, func(v sinks.RowVersion) error { ids[v.ID] = true; return nil })
-	return len(ids), err
+	return o.Store.CountFilled(ctx, o.Table.Name, o.Business, source, columns)
 }
 
 // columns are those whose values a policy does not keep.

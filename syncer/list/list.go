@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
@@ -27,6 +28,10 @@ type List struct {
 	state state
 	pace  stream.Pace // of the long walk under way
 	ahead atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
+
+	// lookback is the watermark that was stored before this life, until an incremental walk has received
+	// again the rows up to it. Guard guards it.
+	lookback time.Time
 
 	delivering stream.Slot // a row that the service has sent is looked up and queued
 	starting   stream.Slot // the incremental walks are given their start
@@ -62,6 +67,7 @@ func (st *List) Restore(stored sinks.State) {
 	if err := st.state.restore(st.Def, stored.Checkpoints); err != nil {
 		st.Source.Log.Warn("a full resync is owed", "stream", st.Def.Name, "err", err)
 	}
+	st.lookback = st.state.read().incr.Watermark
 }
 
 // Filled reports whether the backfill has reached its end.

@@ -171,6 +171,9 @@ func (w *walk) take(ctx context.Context, p page) error {
 	if err != nil {
 		return err
 	}
+	if err := w.recall(ctx, p); err != nil {
+		return err
+	}
 	stored, err := st.Forgotten.Storing(ctx)
 	if err != nil {
 		return err
@@ -201,6 +204,41 @@ func (w *walk) take(ctx context.Context, p page) error {
 	w.dirty = true
 	in.Remember()
 	w.publish(false)
+	return nil
+}
+
+// recall remembers which rows of a page are stored just like this. The lookback of the first incremental
+// walk brings rows that the process before this one has written.
+func (w *walk) recall(ctx context.Context, p page) error {
+	st := w.list
+	if w.long() || st.lookback.IsZero() {
+		return nil
+	}
+	rows, ids := map[string][]byte{}, []string(nil)
+	for _, raw := range p.Rows {
+		var row struct {
+			ID string `json:"id"`
+		}
+		if write.UpdatedAt(raw).After(st.lookback) || mapping.Unmarshal(raw, &row) != nil || st.Writer.MaybeQuarantined(row.ID) {
+			continue
+		}
+		if _, twice := rows[row.ID]; !twice {
+			ids = append(ids, row.ID)
+		}
+		rows[row.ID] = st.Forgotten.Order(raw)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	hashes, err := st.Source.Sink.Hashes(ctx, sinks.HashQuery{Table: st.Def.Name, Business: st.Source.Business(), IDs: ids})
+	if err != nil {
+		return fmt.Errorf("compare the rows of the lookback with those stored: %w", err)
+	}
+	for _, h := range hashes {
+		if raw := rows[h.ID]; h.Hash == sinks.HashOf(raw) {
+			st.Writer.Recall(h.ID, raw, h.Version, w.number)
+		}
+	}
 	return nil
 }
 

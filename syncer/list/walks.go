@@ -133,6 +133,7 @@ func (st *List) follow(ctx context.Context, cp Checkpoint) error {
 	}
 	if !w.long() {
 		st.Writer.Prune(st.state.read().floor(), w.number) // what no coming incremental walk receives
+		st.lookback = time.Time{}                          // its rows are remembered
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (st *Totals) storeRecent(ctx context.Context) error {
 			return err
 		}
 		return st.each(st.shared.lastDays(2, st.Asked()), func(sp Span) error {
-			in, _, err := st.askTotals(ctx, st.Source.Lanes.Reconcile, sp)
+			in, _, err := st.askTotals(ctx, st.Source.Lanes.Reconcile, sp, false)
 			if err != nil {
 				return err
 			}
@@ -78,8 +78,16 @@ func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) er
 	return w.Store(ctx, in)
 }
 
-// askTotals asks for a span and reads the days that have changed. The caller holds Guard.
-func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*write.Intake, answer, error) {
+// askTotals asks for a span and reads the days that differ from what is stored; all days when they are
+// written anew. The caller holds Guard.
+func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span, anew bool) (*write.Intake, answer, error) {
+	stored := map[types.Date]uint64{}
+	if !anew {
+		var err error
+		if stored, err = st.storedDays(ctx, sp); err != nil {
+			return nil, answer{}, err
+		}
+	}
 	report, err := st.AskReport(ctx, lane, sp)
 	r := answer{SalesReport: report}
 	if err != nil {
@@ -91,7 +99,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = uint64(r.Attempts), 1
-	changed := st.changed(sp, r)
+	changed := st.changed(sp, r, stored)
 	present := st.readLines(in, sp, r, changed)
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
@@ -106,7 +114,7 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span) (*wr
 		}
 	}
 	if st.Def.LinesMayVanish {
-		if err := st.removeLines(ctx, in, sp, r, changed, present); err != nil {
+		if err := st.removeLines(ctx, in, sp, r, stored, changed, present); err != nil {
 			return nil, r, err
 		}
 	}

@@ -134,7 +134,7 @@ func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 		lane = st.Source.Lanes.Deep
 	}
 	before := b.compute(ctx, sp)
-	in, r, err := st.askTotals(ctx, lane, sp)
+	in, r, err := st.askTotals(ctx, lane, sp, false)
 	if err == nil {
 		err = storeUnlessEmpty(ctx, st.Writer, in)
 	}

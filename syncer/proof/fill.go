@@ -99,7 +99,7 @@ func (st *Totals) askAllAgain() {
 	}
 }
 
-// beginFill goes back from today, and writes every day anew.
+// beginFill goes back from today. What is stored may have been removed: it is read anew.
 func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
 	st.writing.Lock()
 	clear(st.written)
@@ -219,7 +219,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 	if st.Def.Name == registry.Daily && st.shared.OrdersCounted() == 0 { // the forecasts of the other backfills wait for it
 		lane = st.Source.Lanes.Reconcile
 	}
-	in, r, err := st.askTotals(ctx, lane, sp)
+	in, r, err := st.askTotals(ctx, lane, sp, pos.Until != "") // a full resync writes every day
 	pos.Requests += uint64(r.Attempts)
 	if err != nil {
 		return err
@@ -240,9 +240,7 @@ func (st *Totals) fillSpan(ctx context.Context, sp Span, cp *sinks.Checkpoint, p
 		return nil
 	}
 	pos.Empty = 0
-	if !in.Empty() {
-		cp.Rows += uint64(len(r.days))
-	}
+	cp.Rows += uint64(len(r.days))
 	return storeUnlessEmpty(ctx, st.Writer, in)
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"net/url"
 	"slices"
@@ -71,20 +70,80 @@ func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	return rows
 }
 
+// storedDays returns the hashes of the days of a span of which it is known what is stored; 0 where nothing
+// is. They are read where this process has not asked for the days before: the first time those of all
+// locations and of the last 92 days, which are remembered.
+func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint64, error) {
+	today := st.shared.today()
+	recent := addDays(today, 1-MaxRange)
+	sums, missing := st.remembered(sp)
+	if len(missing) == 0 {
+		return sums, nil
+	}
+	read, locations := Span{missing[0], missing[len(missing)-1], ""}, []string{sp.Location}
+	if len(sums) == 0 && read.From >= recent {
+		read.From, read.To, locations = recent, max(read.To, today), append(locations, st.deepLocations()...)
+	}
+	rows, err := st.Source.Sink.Hashes(ctx, sinks.HashQuery{
+		Table: st.Def.Name, Business: st.Source.Business(), From: string(read.From), Before: string(addDays(read.To, 1)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("what is stored of %s from %s to %s: %w", st.Def.Name, read.From, read.To, err)
+	}
+	found := map[string]uint64{}
+	for _, row := range rows {
+		if !row.Removed {
+			found[DayKey(LocationOf(st.Def, row.ID))] += row.Hash | 1
+		}
+	}
+	for _, day := range missing {
+		sums[day] = found[DayKey(day, sp.Location)]
+	}
+	st.writing.Lock()
+	defer st.writing.Unlock()
+	maps.DeleteFunc(st.written, func(key string, _ uint64) bool { return key < string(recent) })
+	for _, day := range read.Days() {
+		for _, l := range locations {
+			if key := DayKey(day, l); day >= recent && st.written[key] == 0 {
+				st.written[key] = found[key]
+			}
+		}
+	}
+	return sums, nil
+}
+
+// remembered returns the hashes of the days of a span that are remembered, and the days that are not.
+func (st *Totals) remembered(sp Span) (sums map[types.Date]uint64, missing []types.Date) {
+	sums = map[types.Date]uint64{}
+	st.writing.Lock()
+	defer st.writing.Unlock()
+	for _, day := range sp.Days() {
+		if sum, known := st.written[DayKey(day, sp.Location)]; known {
+			sums[day] = sum
+		} else {
+			missing = append(missing, day)
+		}
+	}
+	return sums, missing
+}
+
 // changed hashes each day of the span, its rows in any order, and returns the days that differ
-// from what was stored last. A day whose lines have all vanished has changed too.
-func (st *Totals) changed(sp Span, r answer) map[types.Date]uint64 {
+// from what is stored. A day whose lines have all vanished has changed too.
+func (st *Totals) changed(sp Span, r answer, stored map[types.Date]uint64) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
 	}
 	for i, raw := range r.Rows {
-		sums[r.days[i].Date] += maphash.Bytes(seed, raw) | 1
+		sums[r.days[i].Date] += sinks.HashOf(raw) | 1
 	}
 	st.writing.Lock()
 	defer st.writing.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
-		old, known := st.written[DayKey(day, sp.Location)]
+		old, known := stored[day]
+		if !sp.Covers(day) { // it was not asked for
+			old, known = st.written[DayKey(day, sp.Location)]
+		}
 		return known && old == sum
 	})
 	return sums
@@ -175,38 +234,35 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name[:64], "") + "…" + hex.EncodeToString(sum[:])
 }
 
-// fewDays is up to how many changed days the sink is asked about one by one; above it, month
-// by month.
-const fewDays = 3
-
 // removeLines adds tombstones for the lines of a location that vanished from the changed days of a
-// span. A day with a line that cannot be identified keeps all its lines: that line may be any of them.
-func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, changed map[types.Date]uint64, present map[string]bool) error {
+// span of which something is stored. A day with a line that cannot be identified keeps all its lines:
+// that line may be any of them.
+func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r answer, stored, changed map[types.Date]uint64, present map[string]bool) error {
 	changed = maps.Clone(changed)
-	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool { return !sp.Covers(day) })
+	maps.DeleteFunc(changed, func(day types.Date, _ uint64) bool {
+		old, known := stored[day]
+		return !sp.Covers(day) || known && old == 0
+	})
 	for _, row := range r.days {
 		if row.Unplaced {
 			delete(changed, row.Date)
 		}
 	}
-	length := len("2006-01-02/")
-	if len(changed) > fewDays {
-		length = len("2006-01-")
+	if len(changed) == 0 {
+		return nil
 	}
-	prefixes := map[string]bool{}
-	for day := range changed {
-		prefixes[(string(day) + "/")[:length]] = true
+	days := slices.Sorted(maps.Keys(changed))
+	first, last := days[0], days[len(days)-1]
+	live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{ // an id begins with its day
+		Table: st.Def.Name, Business: in.Commit.Business, After: string(first), Before: string(addDays(last, 1)),
+	})
+	if err != nil {
+		return fmt.Errorf("live rows from %s to %s: %w", first, last, err)
 	}
-	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
-		live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{Table: st.Def.Name, Business: in.Commit.Business, Prefix: prefix})
-		if err != nil {
-			return fmt.Errorf("live rows of %s: %w", prefix, err)
-		}
-		for _, row := range live {
-			day, location := LocationOf(st.Def, row.ID)
-			if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
-				in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
-			}
+	for _, row := range live {
+		day, location := LocationOf(st.Def, row.ID)
+		if _, ok := changed[day]; ok && location == sp.Location && !present[row.ID] {
+			in.Remove(row.ID, write.ReasonGone, st.Source.Versions.Take(1), r.Date)
 		}
 	}
 	return nil

@@ -30,12 +30,12 @@ type Totals struct {
 	back     atomic.Pointer[backfill] // its next step; Filler guards its changes, and began
 	began    time.Time                // the backfill or full resync, by our clock; zero when another process began it, or a location was refused
 	writing  sync.Mutex               // guards written
-	written  map[string]uint64        // by DayKey: the hash of the day's rows as they were last written
+	written  map[string]uint64        // by DayKey: the hash of the rows of one of the last 92 days as they are stored
 	verdicts *verdicts
 	deep     deepRuns
 }
 
-// seed is of the hashes that this process remembers, of rows and of figures.
+// seed is of the hashes of figures that this process remembers.
 var seed = maphash.MakeSeed()
 
 // New makes a stream of totals of which nothing is stored, beside the source's others.

@@ -128,6 +128,18 @@ func (w *Writer) Remembers(id string) (updated time.Time, known bool) {
 	return time.UnixMicro(last.stamp), true
 }
 
+// Recall remembers a row that is stored, as a walk of the number brings it again.
+func (w *Writer) Recall(id string, raw []byte, version, walk uint64) {
+	row := written{version: version, stamp: unstamped, walk: walk}
+	if at := UpdatedAt(raw); !at.IsZero() {
+		row.stamp = at.UnixMicro()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	row.hash = w.memory.hash(raw)
+	w.memory.record(id, row)
+}
+
 // MaybeQuarantined is true when an entry of the row may be open.
 func (w *Writer) MaybeQuarantined(id string) bool {
 	w.mu.Lock()

@@ -63,7 +63,7 @@ func (s *Store) live(q sinks.LiveQuery) []sinks.LiveRow {
 }
 
 func (r *stored) selected(q sinks.LiveQuery) bool {
-	if !strings.HasPrefix(r.ID, q.Prefix) || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
+	if q.Before != "" && r.ID >= q.Before || q.Below > 0 && r.Version >= q.Below || q.Day != "" && dateOf(r.Day) != q.Day {
 		return false
 	}
 	if len(q.NotStatus) > 0 && slices.ContainsFunc(q.NotStatus, func(s string) bool { return string(r.columns()["status"]) == strconv.Quote(s) }) {
@@ -129,4 +129,26 @@ func (s *Sink) Rows(_ context.Context, table, business string, ids []string) ([]
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// Hashes returns the hashes of stored rows, removed ones too.
+func (s *Sink) Hashes(_ context.Context, q sinks.HashQuery) ([]sinks.RowHash, error) {
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	var hashes []sinks.RowHash
+	for key, r := range s.store.tables[q.Table] {
+		business, _, _ := strings.Cut(key, "\x00")
+		if business != q.Business || q.IDs != nil && !slices.Contains(q.IDs, r.ID) || q.IDs == nil && (r.ID < q.From || r.ID >= q.Before) {
+			continue
+		}
+		raw := r.Raw
+		if r.Deleted {
+			raw = r.Tombstone
+		}
+		hashes = append(hashes, sinks.RowHash{ID: r.ID, Version: r.Version, Removed: r.Deleted, Hash: sinks.HashOf([]byte(raw))})
+	}
+	return hashes, nil
 }

@@ -85,6 +85,11 @@ func (r *stored) filled(columns []string) bool {
 	})
 }
 
+// CountFilled implements [sinks.Personal].
+func (p personalData) CountFilled(_ context.Context, table, business, source string, columns []string) (int, error) {
+	return len(p.sink.store.versions(sinks.VersionQuery{Table: table, Business: business, Source: source, Filled: columns})), p.sink.available()
+}
+
 // Redact implements [sinks.Personal].
 func (p personalData) Redact(_ context.Context, r sinks.Redaction) error {
 	if err := p.sink.available(); err != nil {

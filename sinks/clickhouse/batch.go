@@ -1,0 +1,118 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// manyRows is how many questions one statement answers whose answers may have many rows each, as the
+// lines of 92 days of a restaurant.
+const manyRows = 40
+
+// batcher answers questions of one kind with few statements: those that come while a statement for the
+// same key runs are answered by the next one, together. No answer was read before its question came.
+type batcher[Q, A any] struct {
+	most int // questions of one statement: it bounds the memory of its answer
+	// read answers each of the questions, in their order. Callers share what equal questions have as
+	// their answer, so none changes it.
+	read func(ctx context.Context, key string, questions []Q) ([]A, error)
+
+	mu      sync.Mutex
+	waiting map[string][]*question[Q, A] // by key, for as long as statements for it run
+}
+
+type question[Q, A any] struct {
+	ctx      context.Context // its caller's
+	is       Q
+	answered chan struct{}
+	answer   A
+	err      error
+}
+
+func batching[Q, A any](most int, read func(context.Context, string, []Q) ([]A, error)) *batcher[Q, A] {
+	return &batcher[Q, A]{most: most, read: read, waiting: map[string][]*question[Q, A]{}}
+}
+
+// ask returns the answer to a question.
+func (g *batcher[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
+	q := &question[Q, A]{ctx: ctx, is: is, answered: make(chan struct{})}
+	g.mu.Lock()
+	waiting, running := g.waiting[key]
+	g.waiting[key] = append(waiting, q)
+	g.mu.Unlock()
+	if !running {
+		go g.run(key)
+	}
+	select {
+	case <-q.answered:
+		return q.answer, q.err
+	case <-ctx.Done():
+		var none A
+		return none, context.Cause(ctx)
+	}
+}
+
+// run answers the questions of a key until none is left.
+func (g *batcher[Q, A]) run(key string) {
+	for {
+		g.mu.Lock()
+		all := slices.DeleteFunc(g.waiting[key], func(q *question[Q, A]) bool { return q.ctx.Err() != nil })
+		if len(all) == 0 {
+			delete(g.waiting, key)
+			g.mu.Unlock()
+			return
+		}
+		n := min(len(all), g.most)
+		g.waiting[key] = all[n:]
+		g.mu.Unlock()
+		g.answer(key, all[:n:n])
+	}
+}
+
+// answer answers questions with one statement. Where it fails, each has one of its own: the data of one
+// of them may be why.
+func (g *batcher[Q, A]) answer(key string, all []*question[Q, A]) {
+	answers, err := g.statement(key, all)
+	if err != nil && len(all) > 1 && !errors.Is(err, sinks.ErrUnreachable) {
+		for i := range all {
+			g.answer(key, all[i:i+1])
+		}
+		return
+	}
+	for i, q := range all {
+		if q.err = err; err == nil {
+			q.answer = answers[i]
+		}
+		close(q.answered)
+	}
+}
+
+// statement runs until it is done or no caller waits for it any more. A panic is an error of its callers.
+func (g *batcher[Q, A]) statement(key string, all []*question[Q, A]) (answers []A, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var left atomic.Int64
+	left.Store(int64(len(all)))
+	questions := make([]Q, len(all))
+	for i, q := range all {
+		questions[i] = q.is
+		defer context.AfterFunc(q.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})()
+	}
+	return g.read(ctx, key, questions)
+}

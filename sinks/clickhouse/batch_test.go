@@ -1,0 +1,140 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/larder-sync/larder/sinks"
+)
+
+// asking are questions to a batcher whose statements wait until they are let go.
+type asking struct {
+	*batcher[string, string]
+	let        chan error
+	mu         sync.Mutex
+	statements [][]string
+	calls      sync.WaitGroup
+}
+
+func newAsking() *asking {
+	a := &asking{let: make(chan error)}
+	a.batcher = batching(10, func(ctx context.Context, key string, questions []string) ([]string, error) {
+		a.mu.Lock()
+		a.statements = append(a.statements, slices.Clone(questions))
+		a.mu.Unlock()
+		select {
+		case err := <-a.let:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		answers := make([]string, len(questions))
+		for i, q := range questions {
+			if q == "panic" {
+				panic("of one question")
+			}
+			answers[i] = key + q
+		}
+		return answers, nil
+	})
+	return a
+}
+
+func (a *asking) expect(ctx context.Context, t *testing.T, key, question string, want error) {
+	a.calls.Go(func() {
+		got, err := a.ask(ctx, key, question)
+		if want == nil && (err != nil || got != key+question) || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s of %s: %q, %v, want %v", question, key, got, err, want)
+		}
+	})
+}
+
+// What is asked while a statement runs is answered by the next one, never by the one under way.
+func TestQuestionsThatWaitAreOneStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsking()
+		for i := range 2*a.most + 1 {
+			a.expect(t.Context(), t, "k", fmt.Sprint(i), nil)
+			synctest.Wait()
+		}
+		a.expect(t.Context(), t, "other", "0", nil)
+		synctest.Wait()
+		if len(a.statements) != 2 {
+			t.Fatalf("under way: %q", a.statements)
+		}
+		for range 4 {
+			a.let <- nil
+			synctest.Wait()
+		}
+		a.calls.Wait()
+		if n := len(a.statements); n != 4 || len(a.statements[2]) != a.most || len(a.waiting) != 0 {
+			t.Errorf("%d statements of %q, %d keys wait", n, a.statements, len(a.waiting))
+		}
+	})
+}
+
+// A caller that stops waiting stops no other; the last one stops the statement.
+func TestACallerThatStopsWaitingStopsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsking()
+		one, stopOne := context.WithCancel(t.Context())
+		two, stopTwo := context.WithCancel(t.Context())
+		a.expect(one, t, "k", "a", context.Canceled)
+		synctest.Wait()
+		a.expect(one, t, "k", "b", context.Canceled)
+		a.expect(two, t, "k", "c", context.Canceled)
+		a.expect(t.Context(), t, "k", "d", nil)
+		synctest.Wait()
+		stopOne()
+		synctest.Wait()
+		if len(a.statements) != 2 || len(a.statements[1]) != 2 {
+			t.Fatalf("%q: the first has no caller any more", a.statements)
+		}
+		stopTwo()
+		synctest.Wait()
+		a.let <- nil
+		a.calls.Wait()
+	})
+}
+
+// A statement that fails for several is made for each alone, unless nobody is there to answer it.
+func TestAStatementThatFailsForOneFailsForNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsking()
+		refused := errors.New("too much memory")
+		a.expect(t.Context(), t, "k", "a", nil)
+		synctest.Wait()
+		a.expect(t.Context(), t, "k", "b", refused)
+		synctest.Wait()
+		a.expect(t.Context(), t, "k", "c", nil)
+		synctest.Wait()
+		for _, err := range []error{nil, refused, refused, nil} {
+			a.let <- err
+			synctest.Wait()
+		}
+		a.expect(t.Context(), t, "k", "d", sinks.ErrUnreachable)
+		synctest.Wait()
+		a.expect(t.Context(), t, "k", "e", sinks.ErrUnreachable)
+		a.expect(t.Context(), t, "k", "f", sinks.ErrUnreachable)
+		synctest.Wait()
+		a.let <- sinks.ErrUnreachable
+		synctest.Wait()
+		a.let <- sinks.ErrUnreachable
+		a.calls.Wait()
+		a.calls.Go(func() {
+			if _, err := a.ask(t.Context(), "k", "panic"); err == nil {
+				t.Error("a panic has answered")
+			}
+		})
+		synctest.Wait()
+		a.let <- nil
+		a.calls.Wait()
+	})
+}
