@@ -117,7 +117,7 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 		for _, sp := range spans {
 			from = min(from, sp.From)
 		}
-		if err := st.verdicts.restore(ctx, from); err != nil {
+		if err := st.shared.restore(ctx, from); err != nil {
 			return err
 		}
 		b := newBracket(ctx, st, many)

@@ -184,7 +184,9 @@ type Shared struct {
 
 	healing healings
 
-	passes atomic.Int32 // under way: they need the verdicts about older days, too
+	passes    atomic.Int32 // under way: they need the verdicts about older days, too
+	restoring stream.Slot  // of the stored verdicts; guards since
+	since     types.Date   // the first day whose stored verdicts were read; empty for none yet
 
 	proof atomic.Pointer[status.ProofStatus] // nil before the first verdict
 	first atomic.Pointer[types.Date]         // of the mirrored orders, as it was read last; empty while there is none
@@ -192,7 +194,7 @@ type Shared struct {
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
 func NewShared(o *stream.Source) *Shared {
-	return &Shared{source: o, healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
+	return &Shared{source: o, restoring: stream.NewSlot(), healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
 }
 
 // On returns the streams that are not switched off.
