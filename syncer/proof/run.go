@@ -110,7 +110,7 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 				return err
 			}
 		}
-		if err := st.shared.readFirstDay(ctx, many); err != nil {
+		if err := st.shared.readFirstDay(ctx, many && slices.Index(st.shared.On(), st) == 0); err != nil { // one stream is enough
 			return err
 		}
 		from := st.shared.today()

@@ -126,8 +126,11 @@ func (st *Totals) tasks() []stream.Task {
 		}
 		return st.fill(ctx)
 	}, func() bool { return !st.filled() || st.againDue() })
-	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
-	recent := stream.Task{Slot: st.recent, Begins: func(j schedule.Job) bool { return j == st.Def.Job }, Run: st.proveRecent}
+	// The slot of the recent days is released when they have been asked for, before proveRecent ends. A deep run
+	// that begins at the same turn asks for them, too, unless the last one did not get that far.
+	recent := stream.Task{Slot: st.recent, Run: st.proveRecent, Begins: func(j schedule.Job) bool {
+		return j == st.Def.Job && (st.deep.Taken() || st.deep.cut.Load() || !st.deepOwed())
+	}}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
 	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
