@@ -33,7 +33,8 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 
 // ProofStatements are the statements of SalesDays and SalesProducts.
 func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
-	return s.salesDays(q), s.salesProducts(q)
+	of := []whose{{q.Business, q.Location}}
+	return s.salesDays(q, of), s.salesProducts(q, of)
 }
 
 // Fill fills the placeholders of a migration's text for a database on one server.

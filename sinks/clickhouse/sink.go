@@ -63,7 +63,7 @@ func Open(_ context.Context, o Options) (*Sink, error) {
 	}
 	s := &Sink{options: o, warehouse: w, log: o.Logger}
 	s.flusher = newFlusher(s)
-	s.reader, s.migrator, s.claims = &reader{w, s.flusher.stored}, &migrator{w, o.Logger}, &claims{beats, o.ClaimTimeout}
+	s.reader, s.migrator, s.claims = newReader(w, s.flusher.stored), &migrator{w, o.Logger}, &claims{beats, o.ClaimTimeout}
 	s.personal = &personalData{warehouse: w, erasing: semaphore.NewWeighted(1)}
 	s.metrics = newMetrics(s)
 	s.metrics.begin()

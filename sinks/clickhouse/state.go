@@ -19,6 +19,14 @@ import (
 type reader struct {
 	warehouse *connection.Warehouse
 	stored    *storedCheckpoints // learns of those that it reads
+
+	days, lines *gatherer // of SalesDays and SalesProducts
+}
+
+func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
+	r := &reader{warehouse: w, stored: stored}
+	r.days, r.lines = newGatherer(r.sumDays), newGatherer(r.sumLines)
+	return r
 }
 
 // State implements [sinks.Sink]: four reads of small tables.
