@@ -357,6 +357,46 @@ func TestANewMirrorIsProvenSoonAndNotBefore(t *testing.T) {
 	})
 }
 
+// TestADeepRunIsTheTurnOfYesterdayAndToday, where both would begin together, unless the one before was cut short.
+func TestADeepRunIsTheTurnOfYesterdayAndToday(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		inWorld(t, sandbox.Options{Seed: 53, Orders: 200, Days: 40, Record: true}, func(t *testing.T, w *world) {
+			questions := func(what string, turns time.Duration, wantDeep, wantRecent bool) {
+				t.Helper()
+				before := len(w.box.Requests())
+				time.Sleep(turns * 15 * time.Minute)
+				var deep, recent int
+				for _, q := range heavy(w.box.Requests()[before:]) {
+					if q.deep {
+						deep++
+					} else if q.recent {
+						recent++
+					}
+				}
+				if deep > 0 != wantDeep || recent > 0 != wantRecent {
+					t.Errorf("%s: %d questions about 92 days and %d about two", what, deep, recent)
+				}
+			}
+			w.run()
+			w.until("backfill", 10*time.Minute, w.filled)
+			if fails {
+				for _, route := range []string{"/sales/daily", "/sales/products"} {
+					if err := w.box.AddFault(faults.Fault{Kind: faults.RateLimited, Route: route, Probability: 1}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			questions("a deep run is owed", 1, true, false)
+			if fails {
+				questions("it was cut short", 2, true, true)
+				w.box.ClearFaults()
+				questions("nothing is in its way any more", 1, true, true)
+			}
+			questions("it was made", 1, false, true)
+		})
+	}
+}
+
 func TestADeepRunThatWasSleptThroughIsMadeUpFor(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 50, Orders: 200, Days: 4, Record: true}, func(t *testing.T, w *world) {
 		w.schedule.FullResync = "0 4 1 7 *" // which would repair everything

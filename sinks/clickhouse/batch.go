@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -19,10 +20,14 @@ const manyRows = 40
 // batcher answers questions of one kind with few statements: those that come while a statement for the
 // same key runs are answered by the next one, together. No answer was read before its question came.
 type batcher[Q, A any] struct {
-	most int // questions of one statement: it bounds the memory of its answer
+	most int // questions of one statement, by their weight: it bounds the memory of its answer
 	// read answers each of the questions, in their order. Callers share what equal questions have as
 	// their answer, so none changes it.
 	read func(ctx context.Context, key string, questions []Q) ([]A, error)
+	// weight is that of a question, the same for all of a key; nil for one.
+	weight func(Q) int
+	// gather is how long a statement waits for questions that are about to come.
+	gather time.Duration
 
 	mu      sync.Mutex
 	waiting map[string][]*question[Q, A] // by key, for as long as statements for it run
@@ -63,22 +68,36 @@ func (g *batcher[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
 func (g *batcher[Q, A]) run(key string) {
 	for {
 		g.mu.Lock()
-		all := slices.DeleteFunc(g.waiting[key], func(q *question[Q, A]) bool { return q.ctx.Err() != nil })
-		if len(all) == 0 {
+		if len(g.waiting[key]) == 0 {
 			delete(g.waiting, key)
 			g.mu.Unlock()
 			return
 		}
-		n := min(len(all), g.most)
-		g.waiting[key] = all[n:]
 		g.mu.Unlock()
-		g.answer(key, all[:n:n])
+		time.Sleep(g.gather)
+		g.answer(key, g.take(key))
 	}
+}
+
+// take takes the questions of the next statement from those that wait, unless nobody waits for them any more.
+func (g *batcher[Q, A]) take(key string) []*question[Q, A] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all, n := slices.DeleteFunc(g.waiting[key], func(q *question[Q, A]) bool { return q.ctx.Err() != nil }), g.most
+	if g.weight != nil && len(all) > 0 {
+		n = max(1, n/g.weight(all[0].is))
+	}
+	n = min(n, len(all))
+	g.waiting[key] = all[n:]
+	return all[:n:n]
 }
 
 // answer answers questions with one statement. Where it fails, each has one of its own: the data of one
 // of them may be why.
 func (g *batcher[Q, A]) answer(key string, all []*question[Q, A]) {
+	if len(all) == 0 {
+		return
+	}
 	answers, err := g.statement(key, all)
 	if err != nil && len(all) > 1 && !errors.Is(err, sinks.ErrUnreachable) {
 		for i := range all {

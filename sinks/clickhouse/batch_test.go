@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/larder-sync/larder/sinks"
 )
@@ -137,4 +138,69 @@ func TestAStatementThatFailsForOneFailsForNoOther(t *testing.T) {
 		a.let <- nil
 		a.calls.Wait()
 	})
+}
+
+// Sums wait for those that are about to come, and many days are of few restaurants.
+func TestSumsOfTheSameDaysAreOneStatement(t *testing.T) {
+	for name, c := range map[string]struct {
+		to   string
+		n    int
+		want int
+	}{
+		"a group": {"2026-03-02", 300, 1}, "one": {"2026-03-02", 1, 1}, "92 days, of 108 at a time": {"2026-05-31", 300, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				statements := 0
+				days := batching(10_000, func(_ context.Context, _ string, queries []sinks.DayQuery) ([][]sinks.DayFigures, error) {
+					statements++
+					sums := map[whose][]sinks.DayFigures{}
+					for _, q := range queries {
+						sums[whose{q.Business, q.Location}] = []sinks.DayFigures{{Day: q.From, Line: q.Business}}
+					}
+					return answers(queries, sums), nil
+				})
+				days.weight, days.gather = daysOf, gatherSums
+				var all sync.WaitGroup
+				for i := range c.n {
+					all.Go(func() {
+						q := sinks.DayQuery{Business: fmt.Sprint("b", i), From: "2026-03-01", To: c.to}
+						time.Sleep(time.Duration(i%50) * time.Millisecond)
+						answer, err := days.ask(t.Context(), spanOf(q), q)
+						if err != nil || len(answer) != 1 || answer[0].Line != q.Business {
+							t.Errorf("%+v: %+v, %v", q, answer, err)
+						}
+					})
+				}
+				all.Wait()
+				if statements != c.want {
+					t.Errorf("%d statements, want %d", statements, c.want)
+				}
+			})
+		})
+	}
+}
+
+// One statement answers only what is asked of the same days and in the same way.
+func TestTheKeyOfASum(t *testing.T) {
+	q := sinks.DayQuery{Business: "b", From: "2026-03-01", To: "2026-03-02"}
+	keys := map[string]bool{spanOf(q): true}
+	for _, edit := range []func(*sinks.DayQuery){
+		func(q *sinks.DayQuery) { q.From = "2026-02-28" }, func(q *sinks.DayQuery) { q.To = "2026-03-03" },
+		func(q *sinks.DayQuery) { q.Location = "l" }, func(q *sinks.DayQuery) { q.Source = "s" },
+		func(q *sinks.DayQuery) { q.Locations = []string{"a", "b"} }, func(q *sinks.DayQuery) { q.Locations = []string{`a" "b`} },
+		func(q *sinks.DayQuery) { q.Except = []string{"a", "b"} }, func(q *sinks.DayQuery) { q.Locations = []string{} },
+	} {
+		other := q
+		edit(&other)
+		if keys[spanOf(other)] && other.Locations == nil {
+			t.Errorf("%+v has the key of another query", other)
+		}
+		keys[spanOf(other)] = true
+	}
+	other := q
+	other.Business = "c"
+	if !keys[spanOf(other)] {
+		t.Error("another restaurant has a key of its own")
+	}
 }

@@ -33,7 +33,7 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 
 // ProofStatements are the statements of SalesDays and SalesProducts.
 func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
-	return s.salesDays(q), s.salesProducts(q)
+	return s.salesDays([]sinks.DayQuery{q}), s.salesProducts([]sinks.DayQuery{q})
 }
 
 // Fill fills the placeholders of a migration's text for a database on one server.

@@ -16,32 +16,71 @@ import (
 // refund counts on a day of its own; what is left after each first step is a few rows
 // a day.
 func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
-	var days []sinks.DayFigures
-	err := r.warehouse.Rows(longStatement(ctx), r.salesDays(q), func(rows driver.Rows) error {
-		var day, figure, amount string
-		if err := rows.Scan(&day, &figure, &amount); err != nil {
-			return err
-		}
-		if len(days) == 0 || days[len(days)-1].Day != day {
-			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
-		}
-		days[len(days)-1].Figures[figure] = amount
-		return nil
-	})
+	days, err := r.days.ask(ctx, spanOf(q), q)
 	if err != nil {
 		return nil, fmt.Errorf("add up the orders of %s from %s to %s: %w", q.Business, q.From, q.To, err)
 	}
 	return days, nil
 }
 
-func (r *reader) salesDays(q sinks.DayQuery) string {
-	return fmt.Sprintf(`SELECT toString(day), figure, if(figure = 'orders', toString(toInt64(sum(amount))), toDecimalString(sum(amount), 2))
+// gatherSums is how long sums wait for others of the same days: a statement costs 20 ms of CPU to plan, for one
+// restaurant or for 300, and turns come together ([schedule]).
+const gatherSums = 250 * time.Millisecond
+
+// spanOf is the same for queries that one statement can answer: all but whose figures they ask for.
+func spanOf(q sinks.DayQuery) string {
+	return fmt.Sprintf("%s %s %t %q %q %q", q.From, q.To, q.Location != "", q.Source, q.Locations, q.Except)
+}
+
+// daysOf is how many days a query is about.
+func daysOf(q sinks.DayQuery) int {
+	from, _ := time.Parse(time.DateOnly, q.From)
+	to, _ := time.Parse(time.DateOnly, q.To)
+	return max(1, int(to.Sub(from)/(24*time.Hour))+1)
+}
+
+// whose figures they are; an empty location is all of them.
+type whose struct{ business, location string }
+
+// answers are what each of some queries has of their sums.
+func answers(queries []sinks.DayQuery, sums map[whose][]sinks.DayFigures) [][]sinks.DayFigures {
+	all := make([][]sinks.DayFigures, len(queries))
+	for i, q := range queries {
+		all[i] = sums[whose{q.Business, q.Location}]
+	}
+	return all
+}
+
+func (r *reader) readDays(ctx context.Context, _ string, queries []sinks.DayQuery) ([][]sinks.DayFigures, error) {
+	sums := map[whose][]sinks.DayFigures{}
+	err := r.warehouse.Rows(longStatement(ctx), r.salesDays(queries), func(rows driver.Rows) error {
+		var own whose
+		var day, figure, amount string
+		if err := rows.Scan(&own.business, &own.location, &day, &figure, &amount); err != nil {
+			return err
+		}
+		days := sums[own]
+		if len(days) == 0 || days[len(days)-1].Day != day {
+			days = append(days, sinks.DayFigures{Day: day, Figures: sinks.Figures{}})
+			sums[own] = days
+		}
+		days[len(days)-1].Figures[figure] = amount
+		return nil
+	})
+	return answers(queries, sums), err
+}
+
+func (r *reader) salesDays(queries []sinks.DayQuery) string {
+	q := queries[0]
+	return fmt.Sprintf(`SELECT business, place, toString(day), figure, if(figure = 'orders', toString(toInt64(sum(amount))), toDecimalString(sum(amount), 2))
 FROM
 (
-    SELECT day, parts.1 AS figure, parts.2 AS amount
+    SELECT business, place, day, parts.1 AS figure, parts.2 AS amount
     FROM
     (
         SELECT
+            business_id AS business,
+            %[5]s AS place,
             business_day AS day,
             [('orders', CAST(count(), 'Decimal(38, 2)')), ('net_sales', sum(totals_net_sales)), ('items', sum(totals_items)),
                 ('discounts', sum(totals_discount)), ('delivery_fees', sum(totals_delivery_fee)),
@@ -51,40 +90,52 @@ FROM
             arrayConcat(own, arrayMap((method, amount) -> ('payments/' || method, amount), paid.1, paid.2)) AS figures
         FROM %[1]s FINAL
         WHERE %[2]s AND %[3]s
-        GROUP BY business_day, type, channel
+        GROUP BY business, place, business_day, type, channel
     )
     ARRAY JOIN figures AS parts
 
     UNION ALL
 
-    SELECT day, 'refunds' AS figure, sum(refund) AS amount
+    SELECT business, place, day, 'refunds' AS figure, sum(refund) AS amount
     FROM
     (
-        SELECT toDate32(toTimeZone(at, 'Europe/Bucharest')) AS day, refund
+        SELECT business, place, toDate32(toTimeZone(at, 'Europe/Bucharest')) AS day, refund
         FROM
         (
-            SELECT `+"`refunds.at`, `refunds.amount`"+`
+            SELECT business_id AS business, %[5]s AS place, `+"`refunds.at`, `refunds.amount`"+`
             FROM %[1]s FINAL
             WHERE %[2]s AND notEmpty(`+"`refunds.at`"+`)
         )
         ARRAY JOIN `+"`refunds.at` AS at, `refunds.amount`"+` AS refund
     )
     WHERE %[4]s
-    GROUP BY day
+    GROUP BY business, place, day
 )
-GROUP BY day, figure
+GROUP BY business, place, day, figure
 HAVING sum(amount) != 0
-ORDER BY day, figure
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q), between("day", q))
+ORDER BY business, place, day, figure
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(queries), between("business_day", q), between("day", q), placeOf(q))
 }
 
-// provenRows is the condition of the rows of q on any day.
-func provenRows(q sinks.DayQuery) string {
-	conditions := []string{"business_id = " + schema.Literal(q.Business), "_deleted = 0"}
-	if q.Location != "" {
-		conditions = append(conditions, "location_id = "+schema.Literal(q.Location))
+// provenRows is the condition of the rows of queries with one key, on any day.
+func provenRows(queries []sinks.DayQuery) string {
+	businesses, locations := make([]string, len(queries)), make([]string, len(queries))
+	for i, q := range queries {
+		businesses[i], locations[i] = q.Business, "("+literals([]string{q.Business, q.Location})+")"
 	}
-	return strings.Join(append(conditions, whoseDays(q)...), " AND ")
+	conditions := []string{"business_id IN (" + literals(businesses) + ")", "_deleted = 0"}
+	if queries[0].Location != "" {
+		conditions = append(conditions, "(business_id, location_id) IN ("+strings.Join(locations, ", ")+")")
+	}
+	return strings.Join(append(conditions, whoseDays(queries[0])...), " AND ")
+}
+
+// placeOf is the location that a row is added up for: its own, or that of all together.
+func placeOf(q sinks.DayQuery) string {
+	if q.Location != "" {
+		return "toString(location_id)"
+	}
+	return "''"
 }
 
 // whoseDays are the conditions of Source, Locations and Except.
@@ -108,11 +159,20 @@ var productFigures = []string{"quantity", "weight_kg", "gross", "line_discounts"
 
 // SalesProducts implements [sinks.Sink].
 func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFigures, error) {
-	var lines []sinks.DayFigures
-	err := r.warehouse.Rows(longStatement(ctx), r.salesProducts(q), func(rows driver.Rows) error {
+	lines, err := r.lines.ask(ctx, spanOf(q), q)
+	if err != nil {
+		return nil, fmt.Errorf("add up the lines of %s from %s to %s: %w", q.Business, q.From, q.To, err)
+	}
+	return lines, nil
+}
+
+func (r *reader) readLines(ctx context.Context, _ string, queries []sinks.DayQuery) ([][]sinks.DayFigures, error) {
+	sums := map[whose][]sinks.DayFigures{}
+	err := r.warehouse.Rows(longStatement(ctx), r.salesProducts(queries), func(rows driver.Rows) error {
+		var own whose
 		line := sinks.DayFigures{Figures: sinks.Figures{}}
 		var amounts []string
-		if err := rows.Scan(&line.Day, &line.Line, &amounts); err != nil {
+		if err := rows.Scan(&own.business, &own.location, &line.Day, &line.Line, &amounts); err != nil {
 			return err
 		}
 		for i, figure := range productFigures {
@@ -125,23 +185,23 @@ func (r *reader) SalesProducts(ctx context.Context, q sinks.DayQuery) ([]sinks.D
 				line.Figures[figure] = strings.TrimSuffix(strings.TrimRight(amount, "0"), ".")
 			}
 		}
-		lines = append(lines, line)
+		sums[own] = append(sums[own], line)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("add up the lines of %s from %s to %s: %w", q.Business, q.From, q.To, err)
-	}
-	return lines, nil
+	return answers(queries, sums), err
 }
 
 // salesProducts computes with 76 digits: a quantity of 38 times a price has more than
 // 38.
-func (r *reader) salesProducts(q sinks.DayQuery) string {
-	return fmt.Sprintf(`SELECT toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2), toString(rounded)]
+func (r *reader) salesProducts(queries []sinks.DayQuery) string {
+	q := queries[0]
+	return fmt.Sprintf(`SELECT business, place, toString(day), line, [toDecimalString(sold, 10), toDecimalString(weight, 10), toDecimalString(gross, 2), toDecimalString(gross - net, 2), toDecimalString(net, 2), toString(rounded)]
 FROM
 (
     WITH toDecimal256(quantity, 10) * toDecimal256(unit_price + extras, 2) AS exact
     SELECT
+        business,
+        place,
         business_day AS day,
         if(isNull(product_id), 'n/' || name, 'p/' || assumeNotNull(product_id)) AS line,
         sum(toDecimal256(quantity, 10)) AS sold,
@@ -152,17 +212,17 @@ FROM
     FROM
     (
         SELECT
-            business_day, `+"`items.product_id`, `items.name`, `items.quantity`, `items.weight_kg`, `items.unit_price`, `items.total`"+`,
+            business_id AS business, %[4]s AS place, business_day, `+"`items.product_id`, `items.name`, `items.quantity`, `items.weight_kg`, `items.unit_price`, `items.total`"+`,
             arrayMap(prices -> arraySum(prices), `+"`items.extras_price`"+`) AS items_extras
-        FROM %s FINAL
-        WHERE %s AND %s
+        FROM %[1]s FINAL
+        WHERE %[2]s AND %[3]s
     )
     ARRAY JOIN
         `+"`items.product_id` AS product_id, `items.name` AS name, `items.quantity` AS quantity, `items.weight_kg` AS weight_kg,\n        `items.unit_price` AS unit_price, `items.total` AS total"+`, items_extras AS extras
-    GROUP BY business_day, line
+    GROUP BY business, place, business_day, line
 )
-ORDER BY day, line
-SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(q), between("business_day", q))
+ORDER BY business, place, day, line
+SETTINGS optimize_move_to_prewhere_if_final = 1`, r.warehouse.Table("sales_orders"), provenRows(queries), between("business_day", q), placeOf(q))
 }
 
 // RemovedRefunds implements [sinks.Sink]. FINAL would hide the removed orders, so the newest

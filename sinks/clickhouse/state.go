@@ -23,11 +23,16 @@ type reader struct {
 	states *batcher[string, *sinks.State]    // by source
 	lives  *batcher[string, []sinks.LiveRow] // by business; the key is a query without it
 	hashes *batcher[sinks.HashQuery, []sinks.RowHash]
+
+	days, lines *batcher[sinks.DayQuery, []sinks.DayFigures] // by restaurant or location; the key is a query without it
 }
 
 func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
 	r := &reader{warehouse: w, stored: stored}
 	r.states, r.lives, r.hashes = batching(200, r.readStates), batching(manyRows, r.readLive), batching(manyRows, r.readHashes)
+	r.days, r.lines = batching(10_000, r.readDays), batching(1000, r.readLines)
+	r.days.weight, r.days.gather = daysOf, gatherSums
+	r.lines.weight, r.lines.gather = daysOf, gatherSums
 	return r
 }
 

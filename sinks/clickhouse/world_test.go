@@ -1,12 +1,14 @@
 package clickhouse_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,7 +52,40 @@ func TestProofOfAWorld(t *testing.T) {
 		compareFigures(t, "days of "+location, reportedDays(t, box, key.Value, q), days)
 		compareFigures(t, "products of "+location, reportedProducts(t, box, key.Value, q), products)
 	}
+	put[types.SalesOrder](m, "other", "sales_orders", rows[:len(rows)/2]...)
+	m.answersAlike(append(locationsOf(t, box, key.Value), ""))
 	m.expect("SELECT rule, count() FROM data_quality WHERE rule != 'refunds' GROUP BY rule")
+}
+
+// answersAlike compares the answers of statements for all questions with those of one for each.
+func (m *mirror) answersAlike(locations []string) {
+	m.t.Helper()
+	for name, ask := range map[string]func(context.Context, sinks.DayQuery) ([]sinks.DayFigures, error){"days": m.SalesDays, "products": m.SalesProducts} {
+		var questions []sinks.DayQuery
+		for _, business := range []string{"biz", "other", "unknown"} {
+			for _, location := range locations {
+				questions = append(questions, sinks.DayQuery{Business: business, From: "2026-03-01", To: "2026-03-31", Location: location})
+			}
+		}
+		alone, gathered := make([][]sinks.DayFigures, len(questions)), make([][]sinks.DayFigures, len(questions))
+		put := func(into [][]sinks.DayFigures, i int) {
+			var err error
+			if into[i], err = ask(m.t.Context(), questions[i]); err != nil {
+				m.t.Error(err)
+			}
+		}
+		var together sync.WaitGroup
+		for i := range questions {
+			put(alone, i)
+		}
+		for i := range questions {
+			together.Go(func() { put(gathered, i) })
+		}
+		together.Wait()
+		if diff := cmp.Diff(alone, gathered); diff != "" || len(alone[0]) == 0 {
+			m.t.Errorf("%s (-alone +gathered):\n%s", name, diff)
+		}
+	}
 }
 
 func worldOrders(t *testing.T, box *sandbox.Sandbox, key string) (rows []string) {

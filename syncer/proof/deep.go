@@ -34,6 +34,7 @@ type deepRuns struct {
 	stream.Slot                                  // one at a time
 	last        atomic.Pointer[sinks.Checkpoint] // the last one that came to its end
 	running     atomic.Pointer[run]              // nil when none is under way
+	cut         atomic.Bool                      // the last one could not ask for all its days
 }
 
 // proveRecent is the turn of yesterday and today. The caller holds recent, which is free again
@@ -65,7 +66,7 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 			return r.settleTurn(ctx, st, differed)
 		}))
 	}
-	if ctx.Err() != nil || cut {
+	if st.deep.cut.Store(cut); ctx.Err() != nil || cut {
 		return err
 	}
 	last := sinks.Checkpoint{

@@ -110,14 +110,14 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 				return err
 			}
 		}
-		if err := st.shared.readFirstDay(ctx, many); err != nil {
+		if err := st.shared.readFirstDay(ctx, many && slices.Index(st.shared.On(), st) == 0); err != nil { // one stream is enough
 			return err
 		}
 		from := st.shared.today()
 		for _, sp := range spans {
 			from = min(from, sp.From)
 		}
-		if err := st.verdicts.restore(ctx, from); err != nil {
+		if err := st.shared.restore(ctx, from); err != nil {
 			return err
 		}
 		b := newBracket(ctx, st, many)

@@ -126,8 +126,11 @@ func (st *Totals) tasks() []stream.Task {
 		}
 		return st.fill(ctx)
 	}, func() bool { return !st.filled() || st.againDue() })
-	// The slot of the recent days is released when they have been asked for, before proveRecent ends.
-	recent := stream.Task{Slot: st.recent, Begins: func(j schedule.Job) bool { return j == st.Def.Job }, Run: st.proveRecent}
+	// The slot of the recent days is released when they have been asked for, before proveRecent ends. A deep run
+	// that begins at the same turn asks for them, too, unless the last one did not get that far.
+	recent := stream.Task{Slot: st.recent, Run: st.proveRecent, Begins: func(j schedule.Job) bool {
+		return j == st.Def.Job && (st.deep.Taken() || st.deep.cut.Load() || !st.deepOwed())
+	}}
 	deep := st.deep.Task(st.proveDeep, schedule.ReconcileDeep)
 	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
@@ -184,7 +187,9 @@ type Shared struct {
 
 	healing healings
 
-	passes atomic.Int32 // under way: they need the verdicts about older days, too
+	passes    atomic.Int32 // under way: they need the verdicts about older days, too
+	restoring stream.Slot  // of the stored verdicts; guards since
+	since     types.Date   // the first day whose stored verdicts were read; empty for none yet
 
 	proof atomic.Pointer[status.ProofStatus] // nil before the first verdict
 	first atomic.Pointer[types.Date]         // of the mirrored orders, as it was read last; empty while there is none
@@ -192,7 +197,7 @@ type Shared struct {
 
 // NewShared makes what the totals of a source share. Orders is set before anything is asked.
 func NewShared(o *stream.Source) *Shared {
-	return &Shared{source: o, healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
+	return &Shared{source: o, restoring: stream.NewSlot(), healing: healings{stream.NewSlot(), map[types.Date]fetched{}}}
 }
 
 // On returns the streams that are not switched off.

@@ -28,7 +28,6 @@ type verdicts struct {
 
 	mu   sync.Mutex
 	last map[string]lastVerdict // by DayKey
-	from types.Date             // since when the stored ones were read; empty for not yet
 }
 
 // lastVerdict is the last verdict about a day.
@@ -82,51 +81,69 @@ func (v *verdicts) about(p dayProof) lastVerdict {
 	return v.last[p.key()]
 }
 
-// stored reads the stored verdicts about some days.
-func (v *verdicts) stored(ctx context.Context, from, to types.Date) ([]sinks.Verdict, error) {
-	s := v.stream.Source
-	all, err := s.Sink.Verdicts(ctx, s.Business(), s.Name, string(from), string(to))
+// stored reads the stored verdicts about some days, of all streams.
+func (d *Shared) stored(ctx context.Context, from, to types.Date) ([]sinks.Verdict, error) {
+	all, err := d.source.Sink.Verdicts(ctx, d.source.Business(), d.source.Name, string(from), string(to))
 	if err != nil {
 		return nil, fmt.Errorf("read the stored verdicts: %w", err)
 	}
-	return slices.DeleteFunc(all, func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), nil
+	return all, nil
+}
+
+// stored reads the stored verdicts about some days of the stream.
+func (v *verdicts) stored(ctx context.Context, from, to types.Date) ([]sinks.Verdict, error) {
+	all, err := v.shared.stored(ctx, from, to)
+	return slices.DeleteFunc(all, func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), err
 }
 
 // restore takes over the stored verdicts from a day on that are not known, to write only what is new:
-// those of the last 92 days, at least. Older ones are forgotten, unless a pass needs them.
-func (v *verdicts) restore(ctx context.Context, from types.Date) error {
-	today := v.shared.today()
-	recent := addDays(today, -MaxRange)
-	from = min(from, recent)
-	v.mu.Lock()
-	if v.from != "" && v.shared.passes.Load() == 0 {
-		maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(recent) })
-		v.from = max(v.from, recent)
-	}
-	read := v.from != "" && v.from <= from
-	v.mu.Unlock()
-	if read {
-		return nil
-	}
-	for _, sp := range ranges(Span{From: from, To: today}) {
-		all, err := v.stored(ctx, sp.From, sp.To)
-		if err != nil {
-			return err
+// those of the last 92 days, at least, about all streams in one read. Older ones are forgotten, unless a
+// pass needs them.
+func (d *Shared) restore(ctx context.Context, from types.Date) error {
+	return d.restoring.Run(ctx, func(ctx context.Context) error {
+		today := d.today()
+		from = min(from, addDays(today, 1-MaxRange))
+		if oldest := addDays(today, -MaxRange); d.since != "" && d.passes.Load() == 0 { // a run may have begun yesterday
+			for _, st := range d.streams {
+				st.verdicts.forget(oldest)
+			}
+			d.since = max(d.since, oldest)
 		}
-		v.mu.Lock()
-		for _, verdict := range all {
-			key := DayKey(types.Date(verdict.Day), verdict.Location)
-			if _, known := v.last[key]; !known {
-				v.last[key] = restored(verdict, v.stream.Source.Versions)
+		if d.since != "" && d.since <= from {
+			return nil
+		}
+		for _, sp := range ranges(Span{From: from, To: today}) {
+			all, err := d.stored(ctx, sp.From, sp.To)
+			if err != nil {
+				return err
+			}
+			for _, st := range d.streams {
+				st.verdicts.takeOver(all)
 			}
 		}
-		v.mu.Unlock()
-	}
+		d.since = from
+		d.proofChanged()
+		return nil
+	})
+}
+
+// forget forgets the verdicts about days before one.
+func (v *verdicts) forget(oldest types.Date) {
 	v.mu.Lock()
-	v.from = from
-	v.mu.Unlock()
-	v.shared.proofChanged()
-	return nil
+	defer v.mu.Unlock()
+	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(oldest) })
+}
+
+// takeOver takes over those of the stored verdicts that are about the stream, and not known.
+func (v *verdicts) takeOver(all []sinks.Verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, verdict := range all {
+		key := DayKey(types.Date(verdict.Day), verdict.Location)
+		if _, known := v.last[key]; !known && verdict.Subject == v.subject() {
+			v.last[key] = restored(verdict, v.stream.Source.Versions)
+		}
+	}
 }
 
 // restored returns what is known by a stored verdict.
@@ -318,6 +335,10 @@ func (v *verdicts) remember(found []dayProof) {
 // withdrawOfAll withdraws the verdicts about all locations together, which the key is not asked for
 // any more: no other would replace them.
 func (v *verdicts) withdrawOfAll(ctx context.Context) error {
+	if err := v.shared.restoring.Take(ctx); err != nil { // what was read before is taken over before
+		return err
+	}
+	defer v.shared.restoring.Release()
 	v.mu.Lock()
 	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return !strings.Contains(key, "/") })
 	v.mu.Unlock()

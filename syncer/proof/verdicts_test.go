@@ -1,7 +1,10 @@
 package proof
 
 import (
+	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -51,10 +55,11 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 
 // TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
 func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
-	shared := &Shared{source: &stream.Source{Clock: stream.Clock{WallClock: time.Now}}}
-	v := &verdicts{shared: shared, from: "2000-01-01", last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	shared := NewShared(&stream.Source{Clock: stream.Clock{WallClock: time.Now}})
+	v := &verdicts{shared: shared, last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	shared.since, shared.streams = "2000-01-01", []*Totals{{verdicts: v}}
 	known := func() int {
-		if err := v.restore(t.Context(), "9999-12-31"); err != nil {
+		if err := shared.restore(t.Context(), "9999-12-31"); err != nil {
 			t.Fatal(err)
 		}
 		return len(v.last)
@@ -66,6 +71,52 @@ func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 	if shared.passes.Add(-1); known() != 0 {
 		t.Error("never forgotten")
 	}
+}
+
+// verdictReads counts how often the stored verdicts are read; each read finds those of today.
+type verdictReads struct {
+	sinks.Sink
+	n   atomic.Int32
+	day string
+}
+
+func (r *verdictReads) Verdicts(context.Context, string, string, string, string) ([]sinks.Verdict, error) {
+	r.n.Add(1)
+	time.Sleep(time.Second)
+	return []sinks.Verdict{{Day: r.day, Subject: sinks.SubjectDaily, Verdict: sinks.VerdictProven}, {Day: r.day, Subject: sinks.SubjectProducts, Verdict: sinks.VerdictDrift}}, nil
+}
+
+// TestTheStoredVerdictsAreReadOnce for both streams, and for the turn and the deep run that begin together.
+func TestTheStoredVerdictsAreReadOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := &verdictReads{day: string(schedule.DayOf(time.Now()))}
+		o := &stream.Source{Sink: reads, Clock: stream.Clock{WallClock: time.Now}}
+		o.IdentifyAs(stream.Identity{})
+		shared := NewShared(o)
+		for _, def := range registry.All() {
+			if def.Kind == registry.TotalsKind {
+				New(o, def, shared)
+			}
+		}
+		today := shared.today()
+		var runs sync.WaitGroup
+		for _, from := range []types.Date{today, addDays(today, 1-MaxRange), today, addDays(today, 1-MaxRange)} {
+			runs.Go(func() {
+				if err := shared.restore(t.Context(), from); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		runs.Wait()
+		if n := reads.n.Load(); n != 1 {
+			t.Errorf("they were read %d times", n)
+		}
+		for i, want := range []string{sinks.VerdictProven, sinks.VerdictDrift} {
+			if got := shared.streams[i].verdicts.last[reads.day].verdict; got != want {
+				t.Errorf("%s has %q, not %q", shared.streams[i].Def.Name, got, want)
+			}
+		}
+	})
 }
 
 // TestAReportStaysAsItWasRead: verdicts come in meanwhile.

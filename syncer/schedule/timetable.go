@@ -59,6 +59,10 @@ const (
 // MaxSpread bounds how far a source's turn moves within a long interval.
 const MaxSpread = time.Hour
 
+// group is how far apart the turns of yesterday and today are at least that do not begin together: those of a group
+// add up their orders in the same statements.
+const group = 30 * time.Second
+
 // never is longer than any interval; two of it fit into a time.Duration.
 const never = 100 * 365 * 24 * time.Hour
 
@@ -119,14 +123,22 @@ func New(s Spec) (Timetable, error) {
 // do not ask at once, and so that a restart does not move it.
 func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 	h := Hash(source, fmt.Sprint(int(j)))
-	if every, ok := t[j].(cron.ConstantDelaySchedule); ok { // the first time at the source's phase of the interval
-		since := (after.UnixNano() - int64(h%uint64(every.Delay))) % int64(every.Delay)
+	every, regular := t[j].(cron.ConstantDelaySchedule)
+	within := every.Delay
+	if !regular {
+		within = max(min(t.Interval(j, after), MaxSpread), 1)
+	}
+	offset := time.Duration(h % uint64(within)) //nolint:gosec // above zero
+	if j == Reconcile {
+		offset = offset.Truncate(group)
+	}
+	if regular { // the first time at the source's phase of the interval
+		since := (after.UnixNano() - int64(offset)) % int64(every.Delay)
 		if since < 0 {
 			since += int64(every.Delay)
 		}
 		return after.Add(every.Delay - time.Duration(since))
 	}
-	offset := time.Duration(h % uint64(max(min(t.Interval(j, after), MaxSpread), 1)))
 	next := t[j].Next(after.Add(-offset))
 	if next.IsZero() {
 		return next

@@ -58,12 +58,35 @@ func TestTurnsStayWhereTheyAre(t *testing.T) {
 	for j, want := range map[Job]time.Duration{
 		Incremental:   10*time.Second + 478*time.Millisecond,
 		Snapshots:     4*time.Minute + 24*time.Second + 150*time.Millisecond,
-		Reconcile:     10*time.Minute + 36*time.Second + 27*time.Millisecond,
+		Reconcile:     10*time.Minute + 30*time.Second,
 		ReconcileDeep: 1*time.Hour + 6*time.Minute + 37*time.Second + 185*time.Millisecond,
 		FullResync:    146*time.Hour + 45*time.Minute + 44*time.Second + 660*time.Millisecond,
 	} {
 		if got := times.Next(j, "bistro", start).Sub(start).Truncate(time.Millisecond); got != want {
 			t.Errorf("job %d: its turn is %s after midnight, and was %s", j, got, want)
+		}
+	}
+}
+
+// TestTurnsOfYesterdayAndTodayComeInGroups, whose orders are added up together, and all over the interval.
+func TestTurnsOfYesterdayAndTodayComeInGroups(t *testing.T) {
+	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for _, spec := range []string{"*/15 * * * *", "@every 15m"} {
+		times, err := New(Spec{Reconcile: spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := map[time.Time]int{}
+		for i := range 1000 {
+			groups[times.Next(Reconcile, fmt.Sprint("source", i), start)]++
+		}
+		for at, n := range groups {
+			if n < 10 || n > 70 || at.Sub(start)%(30*time.Second) != 0 {
+				t.Errorf("%s: %d of 1000 sources at %s", spec, n, at)
+			}
+		}
+		if len(groups) != 30 {
+			t.Errorf("%s: %d groups", spec, len(groups))
 		}
 	}
 }
