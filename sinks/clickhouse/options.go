@@ -34,7 +34,8 @@ type Options struct {
 	Cluster string
 
 	// A flush happens when FlushRows rows or half of QueueBytes are queued, or
-	// FlushInterval after the last flush began. What nobody waits for [sinks.Gathers].
+	// FlushInterval after the last flush began. Rows that are waited for with patience, or by nobody, gather
+	// for longer: [sinks.Receipt.WaitPatiently], [sinks.Gathers].
 	FlushInterval time.Duration // 0: one second
 	FlushRows     int           // 0: 50,000
 	// QueueBytes bounds what is queued and under way; Write waits beyond it.

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -26,18 +27,18 @@ type queue struct {
 	space *semaphore.Weighted
 	wake  chan struct{} // holds one value when something changed
 
-	mu      sync.Mutex
-	waiting int  // writers that wait for space
-	wanted  bool // somebody waits until one of the commits is durable
-	commits []*queued
-	taken   uint64 // how many were, before these
-	rows    int
-	bytes   int64
-	closed  bool
+	mu       sync.Mutex
+	waiting  int           // writers that wait for space
+	patience time.Duration // of whoever waits until one of the commits is durable, and has the least
+	commits  []*queued
+	taken    uint64 // how many were, before these
+	rows     int
+	bytes    int64
+	closed   bool
 }
 
 func newQueue(limit int64) *queue {
-	return &queue{limit: limit, space: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1)}
+	return &queue{limit: limit, space: semaphore.NewWeighted(limit), wake: make(chan struct{}, 1), patience: math.MaxInt64}
 }
 
 // put queues a commit, and gives it its receipt, when there is space for it; one that is larger than the
@@ -57,7 +58,7 @@ func (q *queue) put(ctx context.Context, item *queued) error {
 	}
 	q.commits = append(q.commits, item)
 	number := q.taken + uint64(len(q.commits)) // a receipt outlives its commit, and must not hold it
-	item.receipt = sinks.NewReceipt(func() { q.want(number) })
+	item.receipt = sinks.NewReceipt(func(patience time.Duration) { q.want(number, patience) })
 	q.rows += item.rows
 	q.bytes += item.bytes
 	q.nudge()
@@ -79,12 +80,12 @@ func (q *queue) waitForSpace(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// want says that somebody waits until the commit of a number is durable.
-func (q *queue) want(number uint64) {
+// want notes that somebody waits until the commit of a number is durable.
+func (q *queue) want(number uint64, patience time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if number > q.taken && !q.wanted {
-		q.wanted = true
+	if number > q.taken && patience < q.patience {
+		q.patience = patience
 		q.nudge()
 	}
 }
@@ -107,27 +108,26 @@ func (q *queue) close() {
 
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
-// queued, when a writer waits for space, or when interval has passed since the last
-// one began; when nobody waits for what is queued, when it has gathered.
+// queued, when a writer waits for space, or when so much time has passed since the last
+// one began as whoever waits for what is queued has patience: at least interval, at
+// most gather, which is for what nobody waits for.
 func (q *queue) take(ctx context.Context, began time.Time, interval, gather time.Duration, enough int) []*queued {
-	due := time.NewTimer(time.Until(began.Add(interval)))
-	defer due.Stop()
-	gathered := time.NewTimer(time.Until(began.Add(gather)))
-	defer gathered.Stop()
-	var passed, late bool
 	for {
+		var left time.Duration
 		commits, end := q.takeIf(func() bool {
-			return late || passed && q.wanted || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
+			left = time.Until(began.Add(max(interval, min(gather, q.patience))))
+			return left <= 0 || q.closed || q.waiting > 0 || q.rows >= enough || q.bytes >= q.limit/2
 		})
 		if end || commits != nil {
 			return commits
 		}
+		var due <-chan time.Time // none while nothing is queued
+		if left > 0 {
+			due = time.After(left)
+		}
 		select {
 		case <-q.wake:
-		case <-due.C:
-			passed = true
-		case <-gathered.C:
-			late = true
+		case <-due:
 		case <-ctx.Done():
 			return nil
 		}
@@ -145,7 +145,7 @@ func (q *queue) takeIf(due func() bool) (commits []*queued, end bool) {
 	}
 	commits = q.commits
 	q.taken += uint64(len(commits))
-	q.commits, q.rows, q.bytes, q.wanted = nil, 0, 0, false
+	q.commits, q.rows, q.bytes, q.patience = nil, 0, 0, math.MaxInt64
 	return commits, false
 }
 

@@ -14,11 +14,15 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		waitsAfter time.Duration // never when 0
+		patience   time.Duration
 		want       time.Duration
 	}{
-		{"nobody waits", 0, 10 * time.Second},
-		{"somebody waits at once", 1, time.Second},
-		{"somebody waits later", 4 * time.Second, 4 * time.Second},
+		{"nobody waits", 0, 0, 10 * time.Second},
+		{"somebody waits at once", 1, 0, time.Second},
+		{"somebody waits later", 4 * time.Second, 0, 4 * time.Second},
+		{"somebody waits patiently", 1, 5 * time.Second, 5 * time.Second},
+		{"somebody waits patiently, and later than the flush is due", 6 * time.Second, 5 * time.Second, 6 * time.Second},
+		{"somebody has more patience than what nobody waits for", 1, time.Minute, 10 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -31,7 +35,7 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 				if test.waitsAfter != 0 {
 					go func() {
 						time.Sleep(test.waitsAfter)
-						<-item.receipt.Done()
+						_ = item.receipt.WaitPatiently(t.Context(), test.patience)
 					}()
 				}
 				taken := q.take(t.Context(), began, time.Second, 10*time.Second, 50_000)
@@ -39,7 +43,7 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 					t.Errorf("%d commits were taken after %s, want 1 after %s", len(taken), after, test.want)
 				}
 				item.receipt.Resolve(nil)
-				item.receipt.Done() // of what was taken already: the next gathers all the same
+				_ = item.receipt.Wait(t.Context()) // of what was taken already: the next gathers all the same
 				next := &queued{commit: &sinks.Commit{}}
 				began = time.Now()
 				if err := q.put(t.Context(), next); err != nil {

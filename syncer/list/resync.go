@@ -50,7 +50,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 			}
 			st.state.change(func(p *position) { p.mirrored = rows })
 			if cp := st.state.read().full; !cp.phase.Walked {
-				err := st.follow(ctx, cp)
+				err := st.follow(ctx, cp, 0)
 				if errors.Is(err, errOvertaken) {
 					continue
 				}

@@ -37,7 +37,9 @@ type walk struct {
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
 	counted time.Time
 	window  window
-	run     sinks.Run
+	// patience is the window's once no page waits for it any more.
+	patience time.Duration
+	run      sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
 }
@@ -92,6 +94,7 @@ func (w *walk) follow(ctx context.Context) error {
 		}
 		st.Source.Log.Warn("the service refused the cursor, the walk starts again", "stream", st.Def.Name, "walk", cp.Walk, "since", begin)
 	}
+	w.window.patience = w.patience
 	if err := w.window.wait(ctx, 0); err != nil {
 		return err
 	}

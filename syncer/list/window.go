@@ -21,6 +21,7 @@ const (
 // first; commits become durable in the order of Write.
 type window struct {
 	flush    time.Duration // how long the sink gathers
+	patience time.Duration // how long after another the flush of what is waited for may be
 	receipts []*sinks.Receipt
 	pace     time.Duration // from wanting the last page to having it
 }
@@ -36,7 +37,7 @@ func (w *window) limit() int {
 // wait waits until at most so many pages are not durable.
 func (w *window) wait(ctx context.Context, most int) error {
 	for len(w.receipts) > most {
-		if err := w.receipts[0].Wait(ctx); err != nil {
+		if err := w.receipts[0].WaitPatiently(ctx, w.patience); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}
 		w.receipts = w.receipts[1:]

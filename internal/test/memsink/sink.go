@@ -36,7 +36,6 @@ type Sink struct {
 	applied int
 	written int           // commits that were queued
 	flushed int           // of these
-	awaited int           // somebody waits for so many of these
 	wake    chan struct{} // something was queued, or the state changed
 	wanted  chan struct{} // somebody waits for what is queued
 	space   chan struct{} // closed and replaced after each flush
@@ -45,8 +44,9 @@ type Sink struct {
 }
 
 type queued struct {
-	commit  *sinks.Commit
-	receipt *sinks.Receipt
+	commit   *sinks.Commit
+	receipt  *sinks.Receipt
+	patience time.Duration // how long after the flush before it may be flushed
 }
 
 var _ sinks.Sink = (*Sink)(nil)
@@ -90,7 +90,7 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 		}
 		space, all := s.space, s.written
 		s.mu.Unlock()
-		s.want(all)
+		s.want(all, 0)
 		select {
 		case <-space:
 		case <-ctx.Done():
@@ -100,8 +100,8 @@ func (s *Sink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, erro
 	defer s.mu.Unlock()
 	s.written++
 	number := s.written
-	r := sinks.NewReceipt(func() { s.want(number) })
-	s.queue = append(s.queue, queued{c, r})
+	r := sinks.NewReceipt(func(patience time.Duration) { s.want(number, patience) })
+	s.queue = append(s.queue, queued{c, r, sinks.Gathers(s.opts.FlushInterval)})
 	s.rows += size(c)
 	s.signal()
 	return r, nil
@@ -122,11 +122,12 @@ func (s *Sink) signal() {
 	}
 }
 
-// want says that somebody waits for the first so many commits.
-func (s *Sink) want(commits int) {
+// want notes that somebody waits for the first so many commits.
+func (s *Sink) want(commits int, patience time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.awaited = max(s.awaited, commits); commits > s.flushed {
+	if last := commits - s.flushed - 1; last >= 0 && last < len(s.queue) && patience < s.queue[last].patience {
+		s.queue[last].patience = patience
 		select {
 		case s.wanted <- struct{}{}:
 		default:
@@ -134,20 +135,23 @@ func (s *Sink) want(commits int) {
 	}
 }
 
-// gathered waits until somebody waits for what is queued, or until it has gathered for long
-// enough; false means that the sink is gone.
+// gathered waits until something of what is queued has gathered for long enough; false means that
+// the sink is gone.
 func (s *Sink) gathered(began time.Time) bool {
-	end := time.After(time.Until(began.Add(sinks.Gathers(s.opts.FlushInterval))))
 	for {
 		s.mu.Lock()
-		due := s.awaited > s.flushed
+		patience := sinks.Gathers(s.opts.FlushInterval)
+		for _, q := range s.queue {
+			patience = min(patience, q.patience)
+		}
 		s.mu.Unlock()
-		if due {
+		left := time.Until(began.Add(patience))
+		if left <= 0 {
 			return true
 		}
 		select {
 		case <-s.wanted:
-		case <-end:
+		case <-time.After(left):
 			return true
 		case <-s.gone:
 			return false

@@ -1,0 +1,80 @@
+package syncer
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/registry"
+)
+
+// patientSink notes how much patience whoever waits for a commit with rows has, by stream.
+type patientSink struct {
+	sinks.Sink
+
+	mu   sync.Mutex
+	seen map[string][]time.Duration
+}
+
+func (s *patientSink) Write(ctx context.Context, c *sinks.Commit) (*sinks.Receipt, error) {
+	r, err := s.Sink.Write(ctx, c)
+	if err != nil || c.Batch == nil || len(c.Batch.Rows) == 0 {
+		return r, err
+	}
+	noting := sinks.NewReceipt(func(patience time.Duration) {
+		s.mu.Lock()
+		s.seen[c.Stream] = append(s.seen[c.Stream], patience)
+		s.mu.Unlock()
+	})
+	go func() {
+		// As long as the test lasts; of the sink's receipt nobody waits.
+		noting.Resolve(r.WaitPatiently(context.WithoutCancel(ctx), time.Minute))
+	}()
+	return noting, nil
+}
+
+// take returns what was noted of a stream since the last time.
+func (s *patientSink) take(stream string) []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer delete(s.seen, stream)
+	return s.seen[stream]
+}
+
+// The rows of a turn may be flushed five seconds after another flush, or a third of the interval where that
+// is less. A webhook, a command and what a proof walks wait for the next flush.
+func TestTheRowsOfATurnMayWaitForOthers(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		sink := &patientSink{seen: map[string][]time.Duration{}}
+		w.tune = func(o *Options) { sink.Sink, o.Sink = o.Sink, sink }
+		w.schedule.OnlineOrders = "@every 6s"
+		w.run(w.one())
+		w.until("filled", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		sink.take("categories")
+		f.set(cats, category("a", "A", stamp(0)))
+		time.Sleep(time.Minute)
+		if got := sink.take("categories"); len(got) != 1 || got[0] != 5*time.Second {
+			t.Errorf("a turn every 30 seconds waits with a patience of %v", got)
+		}
+		sink.take(registry.Online)
+		f.set("/orders", onlineOrder("o1", "received", "l1", time.Now()))
+		time.Sleep(time.Minute)
+		if got := sink.take(registry.Online); len(got) != 1 || got[0] != 2*time.Second {
+			t.Errorf("a turn every 6 seconds waits with a patience of %v", got)
+		}
+		w.deliver(onlineOrder("o2", "received", "l1", time.Now()))
+		if got := sink.take(registry.Online); len(got) != 1 || got[0] != 0 {
+			t.Errorf("a webhook waits with a patience of %v", got)
+		}
+		f.set(cats, category("a", "B", stamp(0)))
+		if err := w.list("categories").CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := sink.take("categories"); len(got) != 1 || got[0] != 0 {
+			t.Errorf("a walk that somebody waits for waits with a patience of %v", got)
+		}
+	})
+}
