@@ -167,7 +167,7 @@ func TestProblems(t *testing.T) {
 		{"typo of an empty section", source("schedul:\n"), `line 5: schedul: unknown key; did you mean "schedule"?`},
 		{"typo of a short section", source("wep: {listen: ''}\n"), `line 5: wep: unknown key; did you mean "web"?`},
 		{"typo of sources", "sorces:\n  - {name: bistro, base_url: 'https://host/v1', key_file: key}\n", `larder.yaml: line 1: sorces: unknown key; did you mean "sources"?`},
-		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, webhooks, log, shard`},
+		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, metrics, webhooks, log, shard`},
 		{"wrong section", source("flush_rows: 5\n"), `line 5: flush_rows: unknown key; did you mean "warehouse.flush_rows"?`},
 		{"nothing near", source("web:\n  colour: red\n"), `line 6: web.colour: unknown key; known here: listen, user, password_file`},
 		{"typo in a source", source("    budget_shar: 1\n"), `line 5: sources[0].budget_shar: unknown key; did you mean "budget_share"?`},
