@@ -342,6 +342,18 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 }
 
+func TestAWarningOfManySourcesIsOneLine(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("sources:\n")
+	for i := range 30 {
+		fmt.Fprintf(&file, "  - {name: r%02d, base_url: https://host/v1, key: k%d}\n", i, i)
+	}
+	want := "sources r00, r01, r02, r03, r04, r05, r06, r07, r08, r09, and 20 more: the API key is in the configuration file; key_file or key_env keeps it out of copies"
+	if got := load(t, file.String()).Warnings; len(got) != 1 || got[0] != want {
+		t.Errorf("warnings = %q", got)
+	}
+}
+
 // net/http leaves out a proxy whose address it cannot read.
 func TestProxies(t *testing.T) {
 	for text, want := range map[string]bool{
