@@ -19,6 +19,7 @@ type Config struct {
 	Warehouse Warehouse `koanf:"warehouse"`
 	Schedule  Schedule  `koanf:"schedule"`
 	Web       Web       `koanf:"web"`
+	Metrics   Metrics   `koanf:"metrics"`
 	Webhooks  Webhooks  `koanf:"webhooks"`
 	Log       Log       `koanf:"log"`
 	Shard     Shard     `koanf:"shard"`
@@ -157,6 +158,14 @@ type Web struct {
 	User string `koanf:"user"`
 	// File with the password of `web.user`.
 	PasswordFile string `koanf:"password_file" kind:"file"`
+}
+
+// Metrics is what `/metrics` has.
+type Metrics struct {
+	// `true`: each source has series of its own of every metric, some 200. `false`: sources share
+	// them, and one in which something is wrong has its own of what is wrong, so that an alert names
+	// it. See [metrics](operations.md#metrics).
+	Detail bool `koanf:"detail"`
 }
 
 // Webhooks is the listener that takes webhooks.

@@ -167,7 +167,7 @@ func TestProblems(t *testing.T) {
 		{"typo of an empty section", source("schedul:\n"), `line 5: schedul: unknown key; did you mean "schedule"?`},
 		{"typo of a short section", source("wep: {listen: ''}\n"), `line 5: wep: unknown key; did you mean "web"?`},
 		{"typo of sources", "sorces:\n  - {name: bistro, base_url: 'https://host/v1', key_file: key}\n", `larder.yaml: line 1: sorces: unknown key; did you mean "sources"?`},
-		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, webhooks, log, shard`},
+		{"no section at all", source("telemetry: {on: true}\n"), `telemetry.on: unknown key; known here: sources, warehouse, schedule, web, metrics, webhooks, log, shard`},
 		{"wrong section", source("flush_rows: 5\n"), `line 5: flush_rows: unknown key; did you mean "warehouse.flush_rows"?`},
 		{"nothing near", source("web:\n  colour: red\n"), `line 6: web.colour: unknown key; known here: listen, user, password_file`},
 		{"typo in a source", source("    budget_shar: 1\n"), `line 5: sources[0].budget_shar: unknown key; did you mean "budget_share"?`},
@@ -339,6 +339,18 @@ warehouse: {dsn: "https://u:hunter2@h:8443/db"}
 	}
 	if len(c.Warnings) != 7 || strings.Contains(all, "svc_live_secret") || strings.Contains(all, "hunter2") {
 		t.Errorf("warnings = %q", c.Warnings)
+	}
+}
+
+func TestAWarningOfManySourcesIsOneLine(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("sources:\n")
+	for i := range 30 {
+		fmt.Fprintf(&file, "  - {name: r%02d, base_url: https://host/v1, key: k%d}\n", i, i)
+	}
+	want := "sources r00, r01, r02, r03, r04, r05, r06, r07, r08, r09, and 20 more: the API key is in the configuration file; key_file or key_env keeps it out of copies"
+	if got := load(t, file.String()).Warnings; len(got) != 1 || got[0] != want {
+		t.Errorf("warnings = %q", got)
 	}
 }
 

@@ -4,35 +4,42 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-sync/larder/internal/inbound"
+	"github.com/larder-sync/larder/internal/text"
 	schedules "github.com/larder-sync/larder/syncer/schedule"
 )
 
 // warn collects what is allowed, but unwise or without effect.
 func (c *Config) warn() {
 	add := func(format string, args ...any) { c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...)) }
+	sources := map[string][]string{} // by what is to be said of them: a fleet has it of each
+	of := func(s *Source, what string) { sources[what] = append(sources[what], s.Name) }
 	takesWebhooks := false
 	for i := range c.Sources {
 		s := &c.Sources[i]
 		takesWebhooks = takesWebhooks || s.Webhook.SecretFile != ""
 		if s.Webhook.SecretFile != "" && c.Webhooks.Listen == "" {
-			add("source %s: webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off", s.Name)
+			of(s, "webhook.secret_file is set, and no webhooks are taken: webhooks.listen is off")
 		}
 		if s.Webhook.NextSecretFile != "" && s.Webhook.SecretFile == "" {
-			add("source %s: webhook.next_secret_file is set, and no webhooks are taken: webhook.secret_file is not", s.Name)
+			of(s, "webhook.next_secret_file is set, and no webhooks are taken: webhook.secret_file is not")
 		}
 		if !s.Key.IsZero() && c.origins[s.path+".key"].line > 0 {
 			c.secretInside = true
-			add("source %s: the API key is in the configuration file; key_file or key_env keeps it out of copies", s.Name)
+			of(s, "the API key is in the configuration file; key_file or key_env keeps it out of copies")
 		}
 		if s.PersonalData == "keep" {
-			add("source %s: personal_data is keep: names, phones and addresses of the people who order online are stored", s.Name)
+			of(s, "personal_data is keep: names, phones and addresses of the people who order online are stored")
 		}
 		if u, err := url.Parse(s.BaseURL); err == nil && u.Scheme == "http" && !inbound.Loopback(u.Hostname()) {
-			add("source %s: base_url is http: the API key travels unencrypted", s.Name)
+			of(s, "base_url is http: the API key travels unencrypted")
 		}
+	}
+	for what, names := range sources {
+		add("%s %s: %s", text.Verb(len(names), "source", "sources"), strings.Join(text.Few(names), ", "), what)
 	}
 	if !c.Warehouse.DSN.Password().IsZero() && c.origins["warehouse.dsn"].line > 0 {
 		c.secretInside = true

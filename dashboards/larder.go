@@ -7,6 +7,10 @@ const ofSource = `source=~"$source"`
 // Grafanas take an empty answer for an error, and then show none of the panel's figures.
 const unknown = ` or vector(NaN)`
 
+// othersAreWell are the sources without a series of their own in larder_source_health: that is how those
+// which are up to date are written without metrics.detail. Their value puts them below the others.
+const othersAreWell = `label_replace(0 * max by (source) (larder_source_held{` + ofSource + `} == 1), "health", "up_to_date", "", "")`
+
 // program answers, from Prometheus, whether Larder itself is well. The alerts lead here.
 var program = dashboard{
 	name: "larder", variables: ofProgram, from: "now-6h", to: "now", refresh: "30s",
@@ -15,7 +19,7 @@ var program = dashboard{
 	panels: []panel{
 		{id: 1, key: "summary", kind: figures, w: 8, h: 11, promql: []metric{
 			{expr: `sum(up{job="larder"}) or vector(0)`, legend: "processes", now: true},
-			{expr: `count(max without (instance) (larder_source_up{` + ofSource + `}) == 1) or vector(0)`, legend: "sources_up", now: true},
+			{expr: `count(max without (instance) (larder_source_held{` + ofSource + `}) == 1 unless max without (instance) (larder_source_up{` + ofSource + `}) == 0) or vector(0)`, legend: "sources_up", now: true},
 			{expr: `count(max without (instance) (larder_source_up{` + ofSource + `}) == 0) or vector(0)`, legend: "sources_down", now: true},
 			{expr: `count(sum without (instance) (larder_source_held{` + ofSource + `}) < 1) or vector(0)`, legend: "sources_unheld", now: true},
 			{expr: `count(max without (instance) (larder_stream_behind{` + ofSource + `}) == 1) or vector(0)`, legend: "streams_behind", now: true},
@@ -27,7 +31,7 @@ var program = dashboard{
 			{name: "sources_unheld", unit: count, steps: never}, {name: "streams_behind", unit: count, steps: wanted0}, {name: "sink_failing", unit: count, steps: never},
 			{name: "damaged_parts", unit: count, steps: never}, {name: "engine_ends", unit: count, steps: wanted0}, {name: "walk_left", unit: seconds}}},
 		{id: 2, key: "health", kind: table, w: 8, h: 11, promql: []metric{
-			{expr: `sort_desc(max by (source, health) (larder_source_health{` + ofSource + `} == 1))`, now: true, rows: true},
+			{expr: `sort_desc(max by (source, health) (larder_source_health{` + ofSource + `,source!=""} == 1) or on (source) ` + othersAreWell + `)`, now: true, rows: true},
 		}, columns: []column{{name: "source"}, {name: "health", words: []string{"health"}}, {name: "Value", hidden: true}, {name: "Time", hidden: true}}},
 		{id: 3, key: "waiting", kind: figures, w: 8, h: 11, promql: []metric{
 			{expr: `sum(max without (instance) (larder_quarantine_rows{` + ofSource + `}))` + unknown, legend: "quarantine_rows", now: true},
@@ -72,7 +76,7 @@ var program = dashboard{
 	},
 	texts: texts{
 		"title": {"Programul Larder", "Larder"},
-		"about": {"Starea programului care oglindește: surse, întârzieri, cereri, buget și scrierea în depozit. Alertele duc aici.", "The state of the program that mirrors: sources, lag, requests, budget, and writing to the warehouse. The alerts lead here."},
+		"about": {"Starea programului care oglindește: surse, întârzieri, cereri, buget și scrierea în depozit. Alertele duc aici. Restul cifrelor unei singure surse cer metrics.detail: true.", "The state of the program that mirrors: sources, lag, requests, budget, and writing to the warehouse. The alerts lead here. The other figures of a single source need metrics.detail: true."},
 
 		"summary":        {"Acum", "Now"},
 		"summary.about":  {"Procese care răspund, surse care merg și care nu, surse de care nu se ocupă niciun proces, liste rămase în urmă, dacă depozitul refuză rânduri (1 = da), părți deteriorate ale tabelelor, de câte ori s-a oprit motorul în ultimul sfert de oră, și cât mai durează parcurgerea lungă în curs.", "Processes that answer, sources that work and that do not, sources that no process serves, streams that are behind, whether the warehouse takes no rows (1 = so), damaged parts of tables, how often the engine has ended in the last quarter of an hour, and how long a long walk under way still takes."},

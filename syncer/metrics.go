@@ -2,9 +2,11 @@ package syncer
 
 import (
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 // metrics are the counters that walks move; what can be read off the state is
 // collected from [Syncer.Status] when asked for.
 type metrics struct {
+	detail      bool
 	rows        *prometheus.CounterVec
 	pages       *prometheus.CounterVec
 	requests    *prometheus.CounterVec
@@ -27,11 +30,12 @@ type metrics struct {
 	panics      prometheus.Counter
 }
 
-func newMetrics() *metrics {
+func newMetrics(detail bool) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	return &metrics{
+		detail:      detail,
 		rows:        counter("larder_rows_total", "Rows received, by what became of them.", "source", "stream", "kind"),
 		pages:       counter("larder_pages_total", "Pages of lists received.", "source", "stream", "walk"),
 		requests:    counter("larder_api_requests_total", "Requests sent to the API, by route and answer; code 0 is no answer.", "source", "route", "code"),
@@ -64,26 +68,36 @@ var (
 	refusals = []int{401, 403} // of the key, which is asked about at one route
 )
 
+// label is the label source of a counter: without metrics.detail all sources share one that is empty,
+// which Prometheus takes for none. Answers 429 are each source's own in both, for their alert.
+func (m *metrics) label(source string) string {
+	if m.detail {
+		return source
+	}
+	return ""
+}
+
 // begin makes the counters of a source, of what it is configured to mirror.
 func (m *metrics) begin(s *source) {
+	label := m.label(s.cfg.Name)
 	m.rateLimited.WithLabelValues(s.cfg.Name)
-	m.answers(s.cfg.Name, registry.RouteKey, slices.Concat(refusals, answers))
+	m.answers(label, registry.RouteKey, slices.Concat(refusals, answers))
 	for _, st := range s.streams {
 		if !st.Configured() {
 			continue
 		}
 		for _, kind := range rowKinds {
-			m.rows.WithLabelValues(s.cfg.Name, st.Def.Name, kind)
+			m.rows.WithLabelValues(label, st.Def.Name, kind)
 		}
 		for _, walk := range st.Def.Walks() {
-			m.pages.WithLabelValues(s.cfg.Name, st.Def.Name, walk)
+			m.pages.WithLabelValues(label, st.Def.Name, walk)
 			m.walks.WithLabelValues(st.Def.Name, walk, "ok")
 			m.walks.WithLabelValues(st.Def.Name, walk, "error")
 		}
 		for _, route := range st.Def.Routes {
-			m.answers(s.cfg.Name, route, answers)
+			m.answers(label, route, answers)
 			if st.Def.Kind == registry.MenuKind {
-				m.answers(s.cfg.Name, route, []int{304})
+				m.answers(label, route, []int{304})
 			}
 		}
 	}
@@ -104,7 +118,7 @@ func (m *metrics) forget(source string) {
 
 // Paged counts a page.
 func (m *metrics) Paged(source, stream, walk string) {
-	m.pages.WithLabelValues(source, stream, walk).Inc()
+	m.pages.WithLabelValues(m.label(source), stream, walk).Inc()
 }
 
 func (m *metrics) Walked(stream, walk string, err error, took time.Duration) {
@@ -124,7 +138,7 @@ type counters struct {
 }
 
 func (n *counters) requested(source, route string, code int) {
-	n.requests.WithLabelValues(source, route, strconv.Itoa(code)).Inc()
+	n.requests.WithLabelValues(n.label(source), route, strconv.Itoa(code)).Inc()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asks++
@@ -138,7 +152,7 @@ func (n *counters) requested(source, route string, code int) {
 func (n *counters) Counted(source, stream string, c write.Counts) {
 	for i, rows := range []uint64{c.Upserts, c.Tombstones, c.Unchanged, c.Quarantined} {
 		if rows > 0 {
-			n.rows.WithLabelValues(source, stream, rowKinds[i]).Add(float64(rows))
+			n.rows.WithLabelValues(n.label(source), stream, rowKinds[i]).Add(float64(rows))
 		}
 	}
 	n.mu.Lock()
@@ -155,96 +169,111 @@ func (n *counters) read() (asks, limited uint64, written map[string]uint64) {
 // gauges reads the state of every source off one status.
 type gauges struct{ syncer *Syncer }
 
-// setter gives a gauge its value, under the labels of its own.
-type setter = func(v float64, labels ...string)
+// setter gives a gauge its value, under the labels of its own. own: something is wrong, so the source
+// has a series even without metrics.detail, and an alert names it.
+type setter = func(own bool, v float64, labels ...string)
 
-// gauge is one metric of a T: value sets it, or leaves it out.
+// gauge is one metric of a T: value sets it, or leaves it out. Without metrics.detail, all sources that
+// need no series of their own share one, whose label source is empty and whose value is joined.
 type gauge[T any] struct {
 	desc  *prometheus.Desc
+	join  func(x, y float64) float64
 	value func(of T, set setter)
 }
 
+func sum(x, y float64) float64 { return x + y }
+
 // sourceGauge has the label source, streamGauge also stream.
-func sourceGauge(name, help string, value func(status.SourceStatus, setter), labels ...string) gauge[status.SourceStatus] {
-	return gauge[status.SourceStatus]{prometheus.NewDesc(name, help, append([]string{"source"}, labels...), nil), value}
+func sourceGauge(name, help string, join func(x, y float64) float64, value func(status.SourceStatus, setter), labels ...string) gauge[status.SourceStatus] {
+	return gauge[status.SourceStatus]{prometheus.NewDesc(name, help, append([]string{"source"}, labels...), nil), join, value}
 }
 
-func streamGauge(name, help string, value func(status.StreamStatus, setter), labels ...string) gauge[status.StreamStatus] {
-	return gauge[status.StreamStatus]{prometheus.NewDesc(name, help, append([]string{"source", "stream"}, labels...), nil), value}
+func streamGauge(name, help string, join func(x, y float64) float64, value func(status.StreamStatus, setter), labels ...string) gauge[status.StreamStatus] {
+	return gauge[status.StreamStatus]{prometheus.NewDesc(name, help, append([]string{"source", "stream"}, labels...), nil), join, value}
 }
 
+// From these ages on, a source has a series of its own: each a day before its alert fires.
+const (
+	proofIsOld  = 2 * 24 * time.Hour
+	resyncIsOld = 14 * 24 * time.Hour
+)
+
+// Of a source that another process serves there are only these.
 var sourceGauges = []gauge[status.SourceStatus]{
-	sourceGauge("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", func(s status.SourceStatus, set setter) {
-		if s.State != status.StateWaiting {
-			set(oneIf(s.Up))
-		}
+	sourceGauge("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does; each source has its series.", sum, func(s status.SourceStatus, set setter) {
+		set(true, oneIf(s.State != status.StateWaiting))
 	}),
-	sourceGauge("larder_source_held", "1 while this process serves the source, 0 while it waits for another process that does.", func(s status.SourceStatus, set setter) {
-		set(oneIf(s.State != status.StateWaiting))
-	}),
-	sourceGauge("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", func(s status.SourceStatus, set setter) {
-		set(1, s.Health().Kind)
+	sourceGauge("larder_source_health", "1 for the worst that is the matter with the source: up_to_date only when it is fresh and proven and nothing of it is in quarantine.", sum, func(s status.SourceStatus, set setter) {
+		kind := s.Health().Kind
+		set(kind != status.HealthGood && kind != status.HealthWaiting, 1, kind)
 	}, "health"),
-	sourceGauge("larder_budget_remaining", "Requests that the limits still allow in this minute.", func(s status.SourceStatus, set setter) {
-		set(float64(s.Budget.KeyLimit-s.Budget.KeyUsed), "key")
-		set(float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), "business")
-		set(float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), "heavy")
+}
+
+var servedGauges = []gauge[status.SourceStatus]{
+	sourceGauge("larder_source_up", "1 when the API answers the source's key, 0 when the source is in trouble; absent while another process serves it.", sum, func(s status.SourceStatus, set setter) {
+		set(!s.Up, oneIf(s.Up))
+	}),
+	sourceGauge("larder_budget_remaining", "Requests that the limits still allow in this minute; of several sources the fewest.", math.Min, func(s status.SourceStatus, set setter) {
+		set(false, float64(s.Budget.KeyLimit-s.Budget.KeyUsed), "key")
+		set(false, float64(s.Budget.BusinessLimit-s.Budget.BusinessUsed), "business")
+		set(false, float64(s.Budget.HeavyLimit-s.Budget.HeavyUsed), "heavy")
 	}, "limit"),
-	sourceGauge("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", func(s status.SourceStatus, set setter) {
+	sourceGauge("larder_drift_days", "Days of the last 92 that differ from what the service reports, after healing; absent before the first verdict.", sum, func(s status.SourceStatus, set setter) {
 		if s.Proof != nil {
-			set(float64(s.Proof.DriftDays))
+			set(s.Proof.DriftDays > 0, float64(s.Proof.DriftDays))
 		}
 	}),
-	sourceGauge("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven; absent before the first.", func(s status.SourceStatus, set setter) {
+	sourceGauge("larder_proven_until_timestamp_seconds", "End of the last day up to which every day of the last 92 is proven, of several sources the earliest; absent before the first.", math.Min, func(s status.SourceStatus, set setter) {
 		if s.Proof == nil {
 			return
 		}
 		if day, err := time.ParseInLocation(time.DateOnly, s.Proof.ProvenUntil, schedule.Zone()); err == nil {
-			set(seconds(day.AddDate(0, 0, 1)))
+			end := day.AddDate(0, 0, 1)
+			set(time.Since(end) > proofIsOld, seconds(end))
 		}
 	}),
 }
 
 var streamGauges = []gauge[status.StreamStatus]{
-	streamGauge("larder_stream_state", "1 for the state the stream is in.", func(st status.StreamStatus, set setter) {
-		set(1, st.State)
+	streamGauge("larder_stream_state", "1 for the state the stream is in; of several sources their number.", sum, func(st status.StreamStatus, set setter) {
+		set(false, 1, st.State)
 	}, "state"),
-	streamGauge("larder_stream_behind", "1 when no walk of the stream has ended well for longer than its schedule explains, else 0.", func(st status.StreamStatus, set setter) {
-		set(oneIf(st.Behind))
+	streamGauge("larder_stream_behind", "1 when no walk of the stream has ended well for longer than its schedule explains, else 0.", sum, func(st status.StreamStatus, set setter) {
+		set(st.Behind, oneIf(st.Behind))
 	}),
-	streamGauge("larder_stream_lag_seconds", "Time since the end of the stream's last good walk; absent before the first.", func(st status.StreamStatus, set setter) {
+	streamGauge("larder_stream_lag_seconds", "Time since the end of the stream's last good walk, of several sources the longest; absent before the first.", math.Max, func(st status.StreamStatus, set setter) {
 		if st.Lag >= 0 {
-			set(st.Lag.Duration().Seconds())
+			set(st.Behind, st.Lag.Duration().Seconds())
 		}
 	}),
-	streamGauge("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", func(st status.StreamStatus, set setter) {
+	streamGauge("larder_stream_watermark_timestamp_seconds", "Newest updated_at mirrored; absent before the first.", math.Max, func(st status.StreamStatus, set setter) {
 		if !st.Watermark.IsZero() {
-			set(seconds(st.Watermark))
+			set(false, seconds(st.Watermark))
 		}
 	}),
-	streamGauge("larder_full_resync_timestamp_seconds", "End of the stream's last full resync; absent before the first.", func(st status.StreamStatus, set setter) {
+	streamGauge("larder_full_resync_timestamp_seconds", "End of the stream's last full resync, of several sources the earliest; absent before the first.", math.Min, func(st status.StreamStatus, set setter) {
 		if !st.LastResync.IsZero() {
-			set(seconds(st.LastResync))
+			set(time.Since(st.LastResync) > resyncIsOld, seconds(st.LastResync))
 		}
 	}),
-	streamGauge("larder_quarantine_rows", "Quarantine entries open now.", func(st status.StreamStatus, set setter) {
-		set(float64(st.Quarantined))
+	streamGauge("larder_quarantine_rows", "Quarantine entries open now.", sum, func(st status.StreamStatus, set setter) {
+		set(st.Quarantined > 0, float64(st.Quarantined))
 	}),
-	streamGauge("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", func(st status.StreamStatus, set setter) {
-		if st.SweepHeld == nil {
-			set(0)
-			return
+	streamGauge("larder_sweep_held_rows", "Live rows that a full resync did not see and whose removal waits for a person; 0 when nothing waits.", sum, func(st status.StreamStatus, set setter) {
+		rows := 0.0
+		if st.SweepHeld != nil {
+			rows = float64(st.SweepHeld.Rows)
 		}
-		set(float64(st.SweepHeld.Rows))
+		set(rows > 0, rows)
 	}),
-	streamGauge("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", func(st status.StreamStatus, set setter) {
+	streamGauge("larder_walk_requests_left", "Requests that a backfill, full resync or deep run still needs; absent when none is under way, or it is not known.", sum, func(st status.StreamStatus, set setter) {
 		if p := st.Progress; p != nil && p.RequestsLeft > 0 {
-			set(float64(p.RequestsLeft), p.Walk)
+			set(false, float64(p.RequestsLeft), p.Walk)
 		}
 	}, "walk"),
-	streamGauge("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now; absent likewise.", func(st status.StreamStatus, set setter) {
+	streamGauge("larder_walk_expected_left_seconds", "Time that it still needs, as the limits allow now, of several sources the longest; absent likewise.", math.Max, func(st status.StreamStatus, set setter) {
 		if p := st.Progress; p != nil && p.RequestsLeft > 0 {
-			set(p.ExpectedLeft.Duration().Seconds(), p.Walk)
+			set(false, p.ExpectedLeft.Duration().Seconds(), p.Walk)
 		}
 	}, "walk"),
 }
@@ -261,7 +290,7 @@ func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // Describe implements prometheus.Collector.
 func (g gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, of := range sourceGauges {
+	for _, of := range slices.Concat(sourceGauges, servedGauges) {
 		ch <- of.desc
 	}
 	for _, of := range streamGauges {
@@ -271,18 +300,52 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
-	for _, s := range g.syncer.Status().Sources {
-		collect(ch, sourceGauges, s, s.Name)
-		for _, st := range s.Streams {
-			collect(ch, streamGauges, st, s.Name, st.Name)
-		}
+	for of, v := range gather(g.syncer.Status().Sources, g.syncer.opts.MetricsDetail).values {
+		ch <- prometheus.MustNewConstMetric(of.desc, prometheus.GaugeValue, v, strings.Split(of.labels, labelEnd)...)
 	}
 }
 
-func collect[T any](ch chan<- prometheus.Metric, gauges []gauge[T], of T, names ...string) {
+// gaugeValues are the values of all gauges.
+type gaugeValues struct {
+	detail bool
+	values map[labelled]float64
+}
+
+// labelled is a gauge with its labels, joined by what no text in UTF-8 contains.
+type labelled struct {
+	desc   *prometheus.Desc
+	labels string
+}
+
+const labelEnd = "\xff"
+
+func gather(sources []status.SourceStatus, detail bool) gaugeValues {
+	all := gaugeValues{detail, map[labelled]float64{}}
+	for _, s := range sources {
+		collect(all, sourceGauges, s, s.Name)
+		if s.State == status.StateWaiting {
+			continue // what this process knows of it is old
+		}
+		collect(all, servedGauges, s, s.Name)
+		for _, st := range s.Streams {
+			collect(all, streamGauges, st, s.Name, st.Name)
+		}
+	}
+	return all
+}
+
+func collect[T any](all gaugeValues, gauges []gauge[T], of T, names ...string) {
 	for _, g := range gauges {
-		g.value(of, func(v float64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, v, slices.Concat(names, labels)...)
+		g.value(of, func(own bool, v float64, labels ...string) {
+			labels = slices.Concat(names, labels)
+			if !own && !all.detail {
+				labels[0] = ""
+			}
+			key := labelled{g.desc, strings.Join(labels, labelEnd)}
+			if before, shared := all.values[key]; shared {
+				v = g.join(before, v)
+			}
+			all.values[key] = v
 		})
 	}
 }

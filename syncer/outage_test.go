@@ -301,7 +301,7 @@ func series(t *testing.T, r *prometheus.Registry) map[string]float64 {
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 3, Orders: 50, Days: 5}, func(t *testing.T, w *world) {
 		gathered := prometheus.NewRegistry()
-		w.tune = func(o *Options) { o.Registerer = gathered }
+		w.tune = func(o *Options) { o.Registerer, o.MetricsDetail = gathered, true }
 		w.run() // no time passes, and nothing has been asked
 		before := series(t, gathered)
 		for _, want := range []string{

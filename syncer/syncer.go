@@ -61,6 +61,8 @@ type Options struct {
 	Warehouse  func() status.Warehouse
 	Logger     *slog.Logger          // discarded when nil
 	Registerer prometheus.Registerer // metrics are not registered when nil
+	// MetricsDetail gives each source its own series of all metrics.
+	MetricsDetail bool
 }
 
 // Schedule says when what is asked; see [schedule.Spec].
@@ -165,7 +167,7 @@ func New(opts Options) (*Syncer, error) {
 	y := &Syncer{
 		starting: stream.NewSlot(),
 		opts:     opts, log: opts.Logger, definitions: registry.All(),
-		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(opts.MetricsDetail), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}

@@ -36,7 +36,7 @@ func TestReload(t *testing.T) {
 	source := func(name, key string) string {
 		return fmt.Sprintf("  - {name: %s, base_url: %q, key_file: %s}\n", name, h.url, key)
 	}
-	rest := local("embedded:./data")
+	rest := local("embedded:./data") + "metrics: {detail: true}\n"
 	one, two := "sources:\n"+source("bistro", "key")+rest, "sources:\n"+source("bistro", "key")+source("second", "key2")+rest
 	h.write("larder.yaml", one)
 	h.write("good.yaml", two) // for the commands beside it

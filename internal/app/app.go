@@ -87,7 +87,8 @@ func (a *App) newSyncer(l *lifecycle.Cleanups, sources []syncer.Source, sink *cl
 	})
 	return a.syncer(transport, syncer.Options{
 		Sources: sources, Sink: sink, Shard: syncer.Shard(a.Config.Shard), Registerer: registerer, Warehouse: warehouse,
-		SettleAfter: a.settleAfter, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}),
+		MetricsDetail: a.Config.Metrics.Detail,
+		SettleAfter:   a.settleAfter, Ledger: budget.NewLedger(budget.Options{Limits: a.limits, Log: a.Log}),
 	})
 }
 

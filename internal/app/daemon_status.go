@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/larder-sync/larder/internal/text"
 	"github.com/larder-sync/larder/internal/web"
 	"github.com/larder-sync/larder/syncer/status"
 )
@@ -48,9 +49,11 @@ func (d *Daemon) Status() status.Status {
 		}
 	}
 	s.Warnings = slices.Clone(current.Config.Warnings)
+	var unread []string
 	for i := range sources {
-		s.Warnings = append(s.Warnings, current.keys[sources[i].Name].Problems()...)
+		unread = append(unread, current.keys[sources[i].Name].Problems()...)
 	}
+	s.Warnings = append(s.Warnings, text.Few(unread)...)
 	if problem != "" {
 		s.WarehouseUnavailable, s.Problems = true, []string{problem}
 	}

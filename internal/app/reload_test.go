@@ -129,6 +129,25 @@ func TestReloadTakesOverSourcesScheduleAndLevel(t *testing.T) {
 	}
 }
 
+// Keys of a whole fleet become unreadable at once when what they lie in goes.
+func TestAStatusNamesFewOfManyUnreadableKeyFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := sourcesOf("a")
+		for i := range 30 {
+			config += fmt.Sprintf("  - {name: b%02d, base_url: 'https://host/v1', key_file: b}\n", i)
+		}
+		s := newStage(t, config)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go s.d.rereadKeys(ctx)
+		s.put("b", "API_KEY=svc_live_secret_new")
+		time.Sleep(2 * credentials.KeyInterval)
+		if w := s.d.Status().Warnings; len(w) != 11 || !strings.HasPrefix(w[0], "source b00: key_file: file ") || w[10] != "and 20 more" {
+			t.Errorf("warnings = %q", w)
+		}
+	})
+}
+
 // A key file, or a secret of webhooks, that is replaced by one that is none is shown, without
 // what it holds, although no request needs it.
 func TestAStatusNamesAKeyFileThatBecameUnreadable(t *testing.T) {

@@ -112,7 +112,7 @@ func (a *App) served(ctx context.Context) bool {
 // pageStatus asks the daemon at web.listen, and believes it only when it serves a source of this
 // configuration.
 func (a *App) pageStatus(ctx context.Context) (s status.Status, err error) {
-	code, page, err := a.getPage(ctx, "/status.json")
+	code, page, err := a.getPage(ctx, "/status.json?all=1")
 	if err != nil {
 		return s, err
 	}

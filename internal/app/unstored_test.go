@@ -38,7 +38,7 @@ func saysNothingIsStored(t *testing.T, d *Daemon) {
 		t.Errorf("the card of the page:\n%.3000s", card)
 	}
 	_, metrics := polling.Fetch(t, d.page.URL()+"/metrics")
-	if !strings.Contains(metrics, `larder_source_health{health="warehouse",source="r0"} 1`) || strings.Contains(metrics, `state="running"`) || !strings.Contains(metrics, `larder_source_up{source="r0"} 1`) {
+	if !strings.Contains(metrics, `larder_source_health{health="warehouse",source="r0"} 1`) || strings.Contains(metrics, `state="running"`) || !strings.Contains(metrics, `larder_source_up{source=""} 1`) {
 		t.Errorf("the metrics praise it, or blame the API:\n%s", linesWith(metrics, "larder_source", "larder_stream_state"))
 	}
 }

@@ -141,7 +141,7 @@ func (d *daemon) cpu() (time.Duration, error) {
 
 func (d *daemon) status(ctx context.Context) (status.Status, error) {
 	var s status.Status
-	err := getJSON(ctx, "http://"+d.web+"/status.json", &s)
+	err := getJSON(ctx, "http://"+d.web+"/status.json?all=1", &s)
 	return s, err
 }
 

@@ -54,7 +54,7 @@ func measureOnline(ctx context.Context, r *report, s *service, d *daemon) error 
 	if err != nil {
 		return err
 	}
-	pages, err := d.metric(ctx, `larder_pages_total{source="bench",stream="online_orders",walk="backfill"}`)
+	pages, err := d.metric(ctx, `larder_pages_total{source="",stream="online_orders",walk="backfill"}`)
 	if err != nil {
 		return err
 	}

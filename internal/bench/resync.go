@@ -69,7 +69,7 @@ func measureResync(ctx context.Context, r *report, s *service, d *daemon) error 
 		return fmt.Errorf("larder sync --full: %w", result)
 	}
 	took := time.Since(began)
-	pages, err := d.metric(ctx, `larder_pages_total{source="bench",stream="sales_orders",walk="full"}`)
+	pages, err := d.metric(ctx, `larder_pages_total{source="",stream="sales_orders",walk="full"}`)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func measureVerify(ctx context.Context, r *report, d *daemon) error {
 	if err != nil {
 		return err
 	}
-	pages, err := d.metric(ctx, `larder_pages_total{source="bench",stream="sales_orders",walk="verify"}`)
+	pages, err := d.metric(ctx, `larder_pages_total{source="",stream="sales_orders",walk="verify"}`)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,13 +10,14 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// card is a source shown whole.
+// card is a source with its streams.
 type card struct {
 	judged
 	Concerns []status.Concern
 	Notes    string
 	Bars     []bar
 	Lines    []stream
+	Folded   bool // some are left out
 }
 
 // bar is a part of a whole, in the same words whether or not bars can be seen.
@@ -54,6 +56,16 @@ func newCard(now time.Time, s judged) card {
 	for i := range s.Streams {
 		c.Lines = append(c.Lines, newStream(now, s, &s.Streams[i]))
 	}
+	return c
+}
+
+// folded leaves out the streams that are well, or not asked for.
+func (c card) folded() card {
+	all := len(c.Lines)
+	c.Lines = slices.DeleteFunc(c.Lines, func(s stream) bool {
+		return s.Light.Tone() != status.ToneTrouble && s.Light.Tone() != status.ToneBusy
+	})
+	c.Folded = len(c.Lines) < all
 	return c
 }
 

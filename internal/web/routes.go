@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"log/slog"
@@ -128,8 +127,50 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	h.write(w, []byte(text.VisibleLines(b.String()))) // it has names and errors of the API
 }
 
-func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
-	b, err := json.Marshal(h.Status())
+// wholeShown is how many sources /status.json has whole: those in which most is wrong. All are with
+// ?all=1, one with ?source=.
+const wholeShown = 50
+
+// short is a source in few bytes.
+type short struct {
+	Name        string         `json:"name"`
+	State       string         `json:"state"`
+	Health      string         `json:"health"`
+	Lag         status.Seconds `json:"lag_seconds"` // of the stream that is furthest behind
+	ProvenUntil string         `json:"proven_until,omitempty"`
+}
+
+// shortened are the sources, the worst first and whole.
+func shortened(sources []status.SourceStatus) []any {
+	var all []any
+	for i, s := range judge(sources) {
+		if i < wholeShown {
+			all = append(all, s.SourceStatus)
+			continue
+		}
+		one := short{Name: s.Name, State: s.State, Health: s.Worst.Kind, Lag: s.Lag()}
+		if s.Proof != nil {
+			one.ProvenUntil = s.Proof.ProvenUntil
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (h *handler) status(w http.ResponseWriter, r *http.Request) {
+	s, q := h.Status(), r.URL.Query()
+	if name := q.Get("source"); name != "" {
+		s.Sources = slices.DeleteFunc(slices.Clone(s.Sources), func(of status.SourceStatus) bool { return of.Name != name })
+		if len(s.Sources) == 0 {
+			http.Error(w, "no source has this name", http.StatusNotFound)
+			return
+		}
+	}
+	var sources any = s.Sources
+	if len(s.Sources) > wholeShown && q.Get("all") != "1" {
+		sources = shortened(s.Sources)
+	}
+	b, err := s.MarshalWith(sources)
 	if err != nil {
 		h.Logger.Error("encode status", "error", err)
 		http.Error(w, "the status could not be encoded; the log says why", http.StatusInternalServerError)

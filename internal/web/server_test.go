@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -83,6 +84,46 @@ func TestRoutes(t *testing.T) {
 	res.Body.Close()
 	if res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST / = %d", res.StatusCode)
+	}
+}
+
+// A fleet's status is what is wrong, whole, and a line of each other source; all of it is there for who
+// asks for it.
+func TestTheStatusOfAFleetIsShort(t *testing.T) {
+	p := thousand()
+	base := serve(t, p.options())
+	read := func(path string) (s status.Status, raw []map[string]any, size int) {
+		_, _, body := get(t, base+path)
+		var sources struct{ Sources []map[string]any }
+		if err := errors.Join(json.Unmarshal([]byte(body), &s), json.Unmarshal([]byte(body), &sources)); err != nil {
+			t.Fatalf("%s: %v\n%.300s", path, err, body)
+		}
+		return s, sources.Sources, len(body)
+	}
+	s, raw, size := read("/status.json")
+	if len(s.Sources) != 1000 || size > 500_000 {
+		t.Errorf("%d sources in %d bytes", len(s.Sources), size)
+	}
+	for i, of := range raw {
+		one, err := json.Marshal(of)
+		if _, whole := of["streams"]; whole != (i < wholeShown) || err != nil || !whole && len(one) > 300 {
+			t.Fatalf("source %d: %.400s %v", i, one, err)
+		}
+	}
+	if s.Sources[0].Name != "restaurant-0005" || s.Sources[0].State != status.StateUnauthorized || len(s.Sources[0].Streams) != 5 {
+		t.Errorf("the first is %.300v", raw[0])
+	}
+	if got := fmt.Sprint(raw[999]); got != "map[health:up_to_date lag_seconds:12 name:restaurant-0999 proven_until:2026-03-13 state:running]" {
+		t.Error(got)
+	}
+	if s, _, _ := read("/status.json?all=1"); len(s.Sources) != 1000 || s.Sources[999].Name != "restaurant-0999" || len(s.Sources[999].Streams) != 9 {
+		t.Errorf("all of them: %d, the last %.300v", len(s.Sources), s.Sources[999])
+	}
+	if s, _, _ := read("/status.json?source=restaurant-0999"); len(s.Sources) != 1 || s.Sources[0].Name != "restaurant-0999" || len(s.Sources[0].Streams) != 9 {
+		t.Errorf("one of them: %.300v", s.Sources)
+	}
+	if code, _, _ := get(t, base+"/status.json?source=restaurant-9999"); code != http.StatusNotFound {
+		t.Errorf("a source that is not there: %d", code)
 	}
 }
 

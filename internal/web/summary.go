@@ -26,10 +26,8 @@ func (p *view) summarise(s *status.Status, sources []judged) {
 				counted[l] = true
 			}
 			quarantined += st.Quarantined
-			if st.State != status.StateOff && st.State != status.StateWaiting {
-				lag = max(lag, st.Lag)
-			}
 		}
+		lag = max(lag, src.Lag())
 	}
 	p.Facts = []fact{
 		{"Rows held", "–", "not counted yet"},

@@ -11,12 +11,12 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// Above cardsShown sources, only those in trouble are shown whole (up to
-// cardsShown of them); the others are one line each, linesShown of them unless
-// all are asked for.
+// Above cardsShown sources, only those in trouble have a card (up to cardsShown
+// of them), with the streams that are not well; the others are one line each,
+// linesShown of them unless all are asked for.
 const (
 	cardsShown = 6
-	linesShown = 200
+	linesShown = 50
 )
 
 // asked is what the address asks for.
@@ -111,10 +111,11 @@ func (p *view) fill(now time.Time, sources []judged) {
 		if !p.matches(src) {
 			continue
 		}
-		whole := few || p.Source != "" || src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown
 		switch {
-		case whole:
+		case few || p.Source != "":
 			p.Cards = append(p.Cards, newCard(now, src))
+		case src.Worst.Tone() == status.ToneTrouble && len(p.Cards) < cardsShown:
+			p.Cards = append(p.Cards, newCard(now, src).folded())
 		case len(p.Lines) < linesShown || p.All:
 			p.Lines = append(p.Lines, src)
 		default:

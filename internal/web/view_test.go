@@ -163,6 +163,23 @@ func TestThousandSources(t *testing.T) {
 	}
 }
 
+// A fleet's card has the streams in which something is wrong; the source's own page has all.
+func TestTheCardsOfAFleetAreFolded(t *testing.T) {
+	s := thousand().status
+	s.Sources[0] = partly()
+	p := newView(s, About{}, asked{Query: "bistro"})
+	var shown []string
+	for _, line := range p.Cards[0].Lines {
+		shown = append(shown, line.Name)
+	}
+	if got := strings.Join(shown, " "); got != "products sales_orders" || !p.Cards[0].Folded {
+		t.Errorf("%s, folded %v", got, p.Cards[0].Folded)
+	}
+	if c := newView(s, About{}, asked{Source: "bistro"}).Cards[0]; len(c.Lines) != 9 || c.Folded {
+		t.Errorf("its own page has %d streams, folded %v", len(c.Lines), c.Folded)
+	}
+}
+
 func TestADeepRunIsShown(t *testing.T) {
 	p := newView(status.Status{Now: noon, Sources: []status.SourceStatus{deep()}}, About{}, asked{})
 	daily, products := p.Cards[0].Lines[7].Progress, p.Cards[0].Lines[8].Progress

@@ -85,14 +85,18 @@ func (s *Status) Health() Concern { return s.Concerns()[0] }
 func (c Concern) Compare(other Concern) int { return cmp.Compare(c.rank(), other.rank()) }
 
 // MarshalJSON adds what is the matter.
-func (s Status) MarshalJSON() ([]byte, error) {
+func (s Status) MarshalJSON() ([]byte, error) { return s.MarshalWith(s.Sources) }
+
+// MarshalWith returns the JSON with sources as the caller writes them; the judgement is of all of them.
+func (s Status) MarshalWith(sources any) ([]byte, error) {
 	type plain Status
 	all := s.Concerns()
 	return json.Marshal(struct {
 		Health   string    `json:"health"` // the worst
 		Concerns []Concern `json:"concerns"`
 		plain
-	}{all[0].Kind, all, plain(s)})
+		Sources any `json:"sources"`
+	}{all[0].Kind, all, plain(s), sources})
 }
 
 // MarshalJSON adds what is the matter.

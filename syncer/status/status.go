@@ -191,6 +191,17 @@ type ProofStatus struct {
 	Late          bool      `json:"late"`              // yesterday is over for long enough to be proven, and is not
 }
 
+// Lag is the longest lag of the streams that are walked; -1 before the first walk.
+func (s *SourceStatus) Lag() Seconds {
+	lag := Seconds(-1)
+	for i := range s.Streams {
+		if st := &s.Streams[i]; st.State != StateOff && st.State != StateWaiting {
+			lag = max(lag, st.Lag)
+		}
+	}
+	return lag
+}
+
 // Stream finds a stream of the snapshot, nil when it is not there.
 func (s *Status) Stream(source, name string) *StreamStatus {
 	for i := range s.Sources {
