@@ -161,10 +161,19 @@ func TestProcessesShareTheSourcesByThemselves(t *testing.T) {
 			}
 		}
 		killed := c.all[2]
+		before := holders(c.all)
 		began := time.Now()
 		killed.crash(0)
 		c.leaves(killed)
 		c.settles("one is killed", time.Minute-time.Since(began))
+		for _, w := range c.all { // what is taken over at once is spread, and not by what is served already
+			took := slices.DeleteFunc(w.syncer.served(), func(s *source) bool { return slices.Equal(before[s.Name], []string{w.process}) })
+			for _, s := range took {
+				if s.Beside != len(took) {
+					t.Errorf("%s: %s began beside %d, with %d", w.process, s.Name, s.Beside, len(took))
+				}
+			}
+		}
 		c.join()
 		c.settles("one joins", 30*time.Second)
 		began = time.Now()
