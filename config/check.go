@@ -37,6 +37,11 @@ func (l *loader) check(req Request) {
 	if (l.Web.User == "") != (l.Web.PasswordFile == "") {
 		l.add("web.user", "web.user and web.password_file belong together; set both, or none")
 	}
+	for _, key := range []string{"shard.index", "shard.count"} {
+		if l.Shard.Auto && l.written.Exists(key) {
+			l.add(key, "with shard: auto the processes divide the sources by themselves; keep one of the two")
+		}
+	}
 	l.addError("shard.count", between(l.Shard.Count, 1, 10000))
 	if at, count := l.Shard.Index, l.Shard.Count; count > 0 && (at < 0 || at >= count) {
 		l.add("shard.index", "got %d; allowed: 0 to %d (shard.count is %d)", at, count-1, count)

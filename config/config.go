@@ -193,6 +193,11 @@ type Shard struct {
 	// until its restaurant is stored, and within two minutes of that by the first name among the
 	// restaurant's sources. Of the wrong keys that an address may send, each process takes its part.
 	Count int `koanf:"count"`
+	// `true`, or `shard: auto` in one word: the processes that share a warehouse divide the sources
+	// among themselves, so nobody counts them. Each needs `auto` and the same list of sources. When
+	// one is killed, the others take over its sources within a minute; one that joins takes its
+	// part. Instead of `index` and `count`.
+	Auto bool `koanf:"auto"`
 }
 
 // Streams are the names that sources[].streams takes, in the order in which

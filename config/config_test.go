@@ -54,7 +54,7 @@ func TestDefaults(t *testing.T) {
 	if c.Schedule.Incremental != "@every 30s" || c.Schedule.ReconcileDeep != "30 2 * * *" {
 		t.Errorf("schedule = %+v", c.Schedule)
 	}
-	if c.Web.Listen != "127.0.0.1:9464" || c.Log != (Log{"info", "text"}) || c.Shard != (Shard{0, 1}) {
+	if c.Web.Listen != "127.0.0.1:9464" || c.Log != (Log{"info", "text"}) || c.Shard != (Shard{Count: 1}) {
 		t.Errorf("web, log, shard = %+v %+v %+v", c.Web, c.Log, c.Shard)
 	}
 	if len(c.Warnings) != 0 {
@@ -158,6 +158,19 @@ func TestEnvironmentAlone(t *testing.T) {
 	}
 }
 
+// A word is the short form of shard.auto in each layer, of which the last one wins as a whole.
+func TestShardAuto(t *testing.T) {
+	for _, written := range [][]string{{"shard: auto\n"}, {"shard: {auto: true}\n"}, {"shard: {index: 1, count: 4}\n", "shard=auto"}, {"", "shard.auto=true"}} {
+		if c := load(t, minimal+written[0], written[1:]...); c.Shard != (Shard{Count: 1, Auto: true}) {
+			t.Errorf("%q is %+v", written, c.Shard)
+		}
+	}
+	t.Setenv("LARDER_SHARD__COUNT", "4")
+	if c := load(t, minimal+"shard: auto\n"); c.Shard != (Shard{Count: 4}) {
+		t.Errorf("with an environment that counts: %+v", c.Shard)
+	}
+}
+
 func TestProblems(t *testing.T) {
 	source := func(extra string) string { return minimal + extra }
 	tests := []struct{ name, yaml, want string }{
@@ -221,6 +234,8 @@ func TestProblems(t *testing.T) {
 		{"cluster", source("warehouse: {cluster: main}\n"), `the embedded engine has no cluster`},
 		{"user alone", source("web: {user: me}\n"), `web.user and web.password_file belong together`},
 		{"shard", source("shard: {index: 2, count: 2}\n"), `shard.index: got 2; allowed: 0 to 1`},
+		{"shard in a word", source("shard: automatic\n"), `line 5: shard: got text; allowed: a section with index, count, auto`},
+		{"shard twice", source("shard: {auto: true, count: 3}\n"), `line 5: shard.count: with shard: auto the processes divide the sources by themselves; keep one of the two`},
 		{"not YAML", "sources:\n\t- name: a\n", `line 2: not YAML: found character that cannot start any token`},
 		{"twice", source("web: {}\nweb: {}\n"), `already defined`},
 		{"not a mapping", "- a\n", `not a mapping`},

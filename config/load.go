@@ -47,6 +47,12 @@ func Load(req Request) (*Config, error) {
 	if err := l.readLayers(req); err != nil {
 		return nil, err
 	}
+	if l.written.Get("shard") == "auto" { // the short form of shard.auto
+		l.written.Delete("shard")
+		if err := l.written.Set("shard.auto", true); err != nil {
+			return nil, fmt.Errorf("read shard: %w", err)
+		}
+	}
 	l.refuseUnknown()
 	l.decode("", c.settings())
 	if c.Warehouse.DSN.database() != "" && !l.written.Exists("warehouse.database") {

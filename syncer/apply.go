@@ -57,13 +57,17 @@ func (y *Syncer) Apply(sources []Source, spec Schedule) (Applied, error) {
 // nothing has changed. The caller holds applying.
 func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 	var mine []Source
+	beginning := 0 // those that begin together are spread
 	seen, shardNames := map[string]bool{}, y.shardNames(wanted)
 	for _, cfg := range wanted {
 		if err := checkSource(cfg, seen); err != nil {
 			return Applied{}, err
 		}
-		if y.opts.Shard.Takes(shardNames[cfg.Name]) {
+		if y.takes(shardNames[cfg.Name]) {
 			mine = append(mine, cfg)
+			if y.supervisorOf(cfg.Name) == nil {
+				beginning++
+			}
 		}
 	}
 	order := make([]*supervisor, len(mine))
@@ -72,7 +76,7 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 		if v == nil {
 			c := &counters{metrics: y.metrics, written: map[string]uint64{}}
 			v = &supervisor{
-				syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers), cfg: cfg, life: newSource(y, cfg, len(mine), c),
+				syncer: y, name: cfg.Name, counters: c, users: semaphore.NewWeighted(allUsers), cfg: cfg, life: newSource(y, cfg, beginning, c),
 			}
 			added = true
 		} else {
@@ -85,6 +89,7 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 		}
 		order[i] = v
 	}
+	y.configured.Store(int64(len(wanted)))
 	y.mu.Lock()
 	before := y.order
 	y.order = order
@@ -134,10 +139,7 @@ func (a Source) same(b Source) bool {
 func (y *Syncer) drop(v *supervisor) bool {
 	y.applying.Lock()
 	defer y.applying.Unlock()
-	v.mu.RLock()
-	removed := v.removed
-	v.mu.RUnlock()
-	if !removed {
+	if !v.isRemoved() {
 		return false
 	}
 	y.mu.Lock()

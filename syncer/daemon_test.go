@@ -116,6 +116,7 @@ func TestMetrics(t *testing.T) {
 		for name, want := range map[string]float64{
 			"larder_rows_total,upsert": 2, "larder_rows_total,tombstone": 1, "larder_rows_total,quarantined": 1,
 			"larder_source_up": 1, "larder_quarantine_rows,categories": 1, "larder_api_rate_limited_total": 0,
+			"larder_shard_processes": 1, "larder_shard_sources": 1,
 			"larder_stream_watermark_timestamp_seconds,categories": float64(time.Now().Add(-time.Minute).Unix()),
 		} {
 			if got := found[name]; got != want && !(strings.Contains(name, "watermark") && got > want-10 && got < want+10) {

@@ -15,10 +15,10 @@ func TestShardsShareTheSources(t *testing.T) {
 	for i := range 1000 {
 		name, owners := fmt.Sprintf("source%d", i), 0
 		for index := range 4 {
-			if (Shard{index, 4}).Takes(name) {
+			if (Shard{Index: index, Count: 4}).Takes(name) {
 				owners++
 				counts[index]++
-				if index < 3 && !(Shard{index, 3}).Takes(name) {
+				if index < 3 && !(Shard{Index: index, Count: 3}).Takes(name) {
 					moved++
 				}
 			}
@@ -58,7 +58,7 @@ func TestSourcesOfOneRestaurantMeetInOneProcess(t *testing.T) {
 		first, second := "", ""
 		for i := 0; second == ""; i++ {
 			name := fmt.Sprintf("r%03d", i)
-			switch mine := (Shard{0, 2}).Takes(name); {
+			switch mine := (Shard{Index: 0, Count: 2}).Takes(name); {
 			case mine && first == "":
 				first = name
 			case !mine && first != "":
@@ -66,8 +66,8 @@ func TestSourcesOfOneRestaurantMeetInOneProcess(t *testing.T) {
 			}
 		}
 		sources := []Source{sourceOf(second, p.box.Key(0, sandbox.RoleLimited).Value), sourceOf(first, p.box.Key(0, sandbox.RoleMain).Value)}
-		p.a.tune = func(o *Options) { o.Shard = Shard{0, 2} }
-		p.b.tune = func(o *Options) { o.Shard = Shard{1, 2} }
+		p.a.tune = func(o *Options) { o.Shard = Shard{Index: 0, Count: 2} }
+		p.b.tune = func(o *Options) { o.Shard = Shard{Index: 1, Count: 2} }
 		names := func(w *world) []string { return slices.Sorted(slices.Values(namesOf(w.syncer.supervisors()))) }
 		p.a.run(slices.Clone(sources)...)
 		p.b.run(slices.Clone(sources)...)

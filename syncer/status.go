@@ -14,6 +14,9 @@ import (
 func (y *Syncer) Status() status.Status {
 	now, sources := time.Now(), y.supervisors()
 	st := status.Status{Now: now, StartedAt: y.startedAt, Sources: make([]status.SourceStatus, 0, len(sources))}
+	if n := y.processes(); n > 1 {
+		st.Processes, st.Configured = n, int(y.configured.Load())
+	}
 	for _, v := range sources {
 		st.Sources = append(st.Sources, v.current().status(now))
 	}

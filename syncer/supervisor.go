@@ -153,6 +153,12 @@ func (v *supervisor) remove() {
 	v.life.end(errRemoved)
 }
 
+func (v *supervisor) isRemoved() bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.removed
+}
+
 // over is why the life of the source is over; nil while it is not.
 func (s *source) over() error { return context.Cause(s.life) }
 

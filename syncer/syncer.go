@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,6 +123,9 @@ type Syncer struct {
 	// mirrored is the restaurant of each source as it was last read: so a source is known as a
 	// sibling before its /me has answered, in trouble too, and while another process serves it.
 	mirrored atomic.Pointer[map[string]string]
+	// configured is how many sources all processes have.
+	configured atomic.Int64
+	members    atomic.Pointer[[]string] // ids of the processes that share the sources; nil: not known, or the number is fixed
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;
@@ -156,6 +157,7 @@ func New(opts Options) (*Syncer, error) {
 	if opts.Ledger == nil {
 		opts.Ledger = budget.NewLedger(budget.Options{Log: opts.Logger})
 	}
+	opts.Shard.Auto = opts.Shard.Auto && !opts.Exclusive // there is nobody to share with
 	opts.FlushInterval = cmp.Or(opts.FlushInterval, time.Second)
 	opts.SettleAfter = cmp.Or(opts.SettleAfter, proof.SettleAfter)
 	opts.Process.ID = cmp.Or(opts.Process.ID, rand.Text())
@@ -167,7 +169,7 @@ func New(opts Options) (*Syncer, error) {
 	y := &Syncer{
 		starting: stream.NewSlot(),
 		opts:     opts, log: opts.Logger, definitions: registry.All(),
-		keys: link.NewQueue(opts.Shard.Count), metrics: newMetrics(opts.MetricsDetail), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
+		keys: link.NewQueue(opts.Shard.atOneAddress()), metrics: newMetrics(opts.MetricsDetail), versions: write.NewVersionClock(opts.Now), commits: write.NewCommitter(opts.Sink),
 		backfills: make(stream.Slot, maxBackfills), startedAt: time.Now(),
 		all: map[string]*supervisor{}, verifyLimits: verify.Standard, wanted: opts.Sources,
 	}
@@ -217,15 +219,16 @@ func (y *Syncer) Run(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	defer y.leases.Enter(ctx, func() []string {
-		y.mu.RLock()
-		defer y.mu.RUnlock()
-		return slices.Collect(maps.Keys(y.all))
-	})()
+	defer y.leases.Enter(ctx, y.claimed)()
+	if err := y.join(ctx); ctx.Err() != nil {
+		return nil //nolint:nilerr // as above
+	} else if err != nil {
+		return err
+	}
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	y.walkers = &walkers{next: make(chan func()), free: make(stream.Slot, freeWalkers), done: ctx.Done(), all: &loops}
-	if y.opts.Shard.Count > 1 {
+	if y.opts.Shard.Count > 1 || y.opts.Shard.Auto {
 		loops.Go(func() { lifecycle.Loop(ctx, y.log, "the assignment of sources to processes", y.followShards) })
 	}
 	serve := func(v *supervisor) { loops.Go(func() { v.run(ctx) }) }

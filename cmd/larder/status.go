@@ -84,6 +84,9 @@ func printStatus(w io.Writer, s status.Status, width int) error {
 	} else {
 		line("", fmt.Sprintf("A daemon has been running for %s, since %s UTC.", text.Span(s.Now.Sub(s.StartedAt)), s.StartedAt.UTC().Format(time.DateTime)))
 	}
+	if s.Processes > 1 {
+		line("", fmt.Sprintf("%d processes share %s; this one has %s of them.", s.Processes, text.Plural(s.Configured, "source"), text.Count(len(s.Sources))))
+	}
 	for _, c := range s.Concerns() {
 		if c.Kind != status.HealthStopped { // said already
 			line("", cmp.Or(marks[c.Tone()], "…")+" "+c.Text)

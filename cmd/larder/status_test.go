@@ -67,6 +67,14 @@ bistro: no daemon
 `)
 }
 
+func TestStatusSaysAmongHowManyProcessesTheSourcesAre(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	want(t, status.Status{Now: now, StartedAt: now.Add(-time.Hour), Processes: 4, Configured: 1000}, `A daemon has been running for 60 min, since 2026-03-01 11:00:00 UTC.
+4 processes share 1,000 sources; this one has 0 of them.
+… Other processes have all sources.
+`)
+}
+
 func TestStatusSaysWhatIsWrongAndWhereToLook(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	s := status.Status{Now: now, StartedAt: now.Add(-time.Hour), Sources: []status.SourceStatus{{

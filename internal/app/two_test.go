@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +65,55 @@ func twoDaemons(t *testing.T, w *world, beside func()) {
 	w.equalsTruth(t)
 	stopSecond()
 	w.sync(t) // nobody holds anything any more
+}
+
+// Two daemons on one server divide the sources by themselves, and the one that is left has all.
+func TestDaemonsShareTheSources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{Seed: 9, Businesses: 6, Orders: 40, Days: 5, NoLimits: true})
+	w.use(t, newRemote(t))
+	w.app.Config.Shard.Auto = true
+	first, stopFirst := w.daemon(t, w.app)
+	second, stopSecond := w.daemon(t, w.another(w.app.Config, slog.DiscardHandler))
+	serve := func(daemons ...*Daemon) {
+		t.Helper()
+		var served []string
+		if !polling.For(t.Context(), func() bool {
+			served = nil
+			for _, d := range daemons {
+				s := d.Status()
+				for i := range s.Sources {
+					if of := &s.Sources[i]; of.State == status.StateRunning && max(s.Processes, 1) == len(daemons) {
+						served = append(served, of.Name)
+					}
+				}
+			}
+			slices.Sort(served)
+			return slices.Equal(served, []string{"r0", "r1", "r2", "r3", "r4", "r5"})
+		}) {
+			t.Fatalf("%d daemons serve %q", len(daemons), served)
+		}
+	}
+	pass := func(d *Daemon) {
+		t.Helper()
+		if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve(first, second)
+	pass(first)
+	pass(second)
+	w.equalsTruth(t)
+	stopFirst()
+	for i := range 6 {
+		if err := w.Restaurant(i).Touch(sandbox.StreamSalesOrders, w.Restaurant(i).IDs(sandbox.StreamSalesOrders)[:5]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve(second)
+	pass(second)
+	w.equalsTruth(t)
+	stopSecond()
 }
 
 // RunOnce makes a pass beside those of the daemon's schedule.

@@ -12,8 +12,8 @@ import (
 // The days that a proof asks about at once, up to queryLastDay.
 const proofFirstDay = "2026-08-01"
 
-// timeProofs computes the figures of 92 days of each restaurant, one after the other: 0.1 s of each is spent waiting for
-// others to join the statement.
+// timeProofs computes the figures of 92 days of each restaurant, one after the other: a quarter of a second of each is
+// spent waiting for others to join the statement.
 func timeProofs(ctx context.Context, r *report, sink *clickhouse.Sink, state string) error {
 	for _, proof := range []struct {
 		name    string

@@ -40,6 +40,9 @@ const (
 	// act, by its own clock. The others take it to be dead [sinks.ClaimTimeout]
 	// after that beat: in between, what it has begun can end.
 	Lasts = 20 * time.Second
+	// Member is claimed beside the sources by a process that shares them with others: so each sees
+	// which processes there are. It is the name of no source, and nobody holds it.
+	Member = "shard: auto"
 	// versionsLimit bounds the look at the highest version before a source is held.
 	versionsLimit = 12 * time.Second
 )
@@ -78,6 +81,7 @@ type Leases struct {
 	silent    bool               // at the end nothing is given back: a run has left before its rows were durable
 	until     time.Time          // of all that is held
 	all       map[string]*lease
+	members   []string      // ids of the processes that claimed [Member] at the last successful beat
 	err       error         // of the last beat
 	news      chan struct{} // closed and replaced at every beat
 }
@@ -245,8 +249,8 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	defer l.mu.Unlock()
 	l.err = err
 	next = beatEvery
-	for _, s := range l.all {
-		if err != nil || !s.held {
+	for name, s := range l.all {
+		if err != nil || !s.held && name != Member {
 			next = beatSoon
 		}
 	}
@@ -270,6 +274,13 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 			bySource[c.Source] = append(bySource[c.Source], c)
 		}
 	}
+	if err == nil {
+		l.members = nil
+		for _, c := range bySource[Member] {
+			l.members = append(l.members, c.Process.ID)
+		}
+		slices.Sort(l.members)
+	}
 	lost = map[string]error{}
 	for name := range wants {
 		s := l.all[name]
@@ -281,7 +292,7 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 		if late {
 			*s = lease{}
 		}
-		if err == nil {
+		if err == nil && name != Member {
 			s.read(l.process, bySource[name], began, now)
 		}
 		if held && !s.held {
@@ -357,6 +368,14 @@ func (l *Leases) Look(source string) (beat <-chan struct{}, err error) {
 		return l.news, nil
 	}
 	return l.news, s.why(l.err)
+}
+
+// Members are the ids of the processes that share the sources, in order, none before the first
+// beat; and what is closed at the next beat.
+func (l *Leases) Members() (ids []string, beat <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.members, l.news
 }
 
 // Await waits until the source is held, or another process that holds it is seen

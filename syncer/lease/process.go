@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -21,15 +22,16 @@ func ID(oneMachine bool) string {
 }
 
 // here is where the number of a process is that of no other: a namespace of numbers, since the
-// machine was started. It is not known but on Linux, and empty elsewhere.
-func here() string {
+// machine was started. It is not known but on Linux, and empty elsewhere. Every claim is compared
+// with it at every beat, and it never changes.
+var here = sync.OnceValue(func() string {
 	boot, failed := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	numbers, err := os.Readlink("/proc/self/ns/pid")
 	if failed != nil || err != nil {
 		return ""
 	}
 	return fmt.Sprintf(" %s %s ", strings.TrimSpace(string(boot)), numbers)
-}
+})
 
 // gone is true for a process that is known to have ended. One of another container is not known.
 func gone(id string) bool {

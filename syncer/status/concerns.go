@@ -224,7 +224,11 @@ func (s *Status) Concerns() []Concern {
 		}
 	}
 	if len(s.Sources) == 0 {
-		all = append(all, Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."})
+		c := Concern{Kind: HealthNone, Label: "no sources", Text: "No sources are configured."}
+		if s.Configured > 0 {
+			c.Text = "Other processes have all sources."
+		}
+		all = append(all, c)
 	}
 	slices.SortStableFunc(all, Concern.Compare)
 	for i, c := range all {

@@ -42,8 +42,11 @@ type Status struct {
 	// FolderLost: the data folder of the embedded warehouse was removed or replaced under the daemon.
 	FolderLost bool `json:"folder_lost,omitempty"`
 	// CountedAt is when the rows that the warehouse holds were last counted.
-	CountedAt time.Time      `json:"counted_at,omitzero"`
-	Sources   []SourceStatus `json:"sources"`
+	CountedAt time.Time `json:"counted_at,omitzero"`
+	// Processes share the Configured sources, each with Sources of its own; 0 where one has all.
+	Processes  int            `json:"processes,omitempty"`
+	Configured int            `json:"configured_sources,omitempty"`
+	Sources    []SourceStatus `json:"sources"`
 }
 
 // SourceStatus is the state of one source.

@@ -35,7 +35,7 @@ type Source struct {
 	FlushInterval time.Duration // the sink's
 	SettleAfter   time.Duration // when a day that differs is looked at once more
 	ProcessBegan  time.Time
-	Beside        int // sources that the process serves, this one included: their beginnings are spread
+	Beside        int // sources that begin at once, this one included: their beginnings are spread
 	// Timetable returns the one that holds now.
 	Timetable func() schedule.Timetable
 	// LongTurn waits until one more long walk may run in this process.
