@@ -174,8 +174,8 @@ func (w *walkers) run(f func()) {
 	case w.next <- f:
 	default:
 		w.all.Go(func() {
-			for ; f != nil; f = w.wait() {
-				f()
+			for job := f; job != nil; job = w.wait() {
+				job()
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 
 // heldRows is how many live rows the warehouse holds of each restaurant's streams. Counting them
 // reads a column of every row, so nobody who looks at a status waits for it: they are counted when
-// something was written, of the streams that was written to, and never for more than a hundredth of
+// something was written, of the streams that were written to, and never for more than a hundredth of
 // the time.
 type heldRows struct {
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ type heldRows struct {
 
 const (
 	heldPause  = 3 * time.Second // at least so long between two counts
-	heldUnseen = time.Minute     // and so long while nobody looks
+	heldUnseen = time.Minute     // and so long while nobody looks: at first a quarter of the time since the start
 	heldShare  = 100             // and at least so many times as long as the last one took
 	heldStale  = time.Hour       // other processes may write too
 )
@@ -36,11 +36,12 @@ const (
 // that: what is written is in the warehouse a moment later.
 func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx context.Context, streams []string, businesses ...string) ([]clickhouse.Count, error), written func() (businesses []string, rows map[string]uint64)) {
 	var counted, before map[string]uint64 // rows written by stream when the last two counts began
-	var checked time.Time                 // whether something was written
+	var checked, whole time.Time          // whether something was written; all streams counted
+	start := time.Now()
 	for wait := time.Duration(0); lifecycle.Pause(ctx, wait); {
 		wait = heldPause
 		began := time.Now()
-		if !h.looked() && began.Sub(checked) < heldUnseen {
+		if !h.looked() && began.Sub(checked) < min(heldUnseen, began.Sub(start)/4) {
 			continue
 		}
 		businesses, now := written()
@@ -49,7 +50,8 @@ func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx con
 		}
 		checked = began
 		streams := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(s string) bool { return now[s] == counted[s] && now[s] == before[s] })
-		if slices.ContainsFunc(businesses, func(b string) bool { return h.rows[b] == nil }) || began.Sub(h.at) >= heldStale {
+		all := slices.ContainsFunc(businesses, func(b string) bool { return h.rows[b] == nil }) || began.Sub(whole) >= heldStale
+		if all {
 			streams = config.Streams
 		}
 		if len(streams) == 0 {
@@ -62,6 +64,9 @@ func (h *heldRows) run(ctx context.Context, log *slog.Logger, count func(ctx con
 			continue
 		}
 		counted, before = now, counted
+		if all {
+			whole = began
+		}
 		h.take(businesses, streams, counts)
 	}
 }

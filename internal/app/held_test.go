@@ -52,7 +52,9 @@ func TestRowsHeld(t *testing.T) {
 			}
 		}
 		all := strings.Join(config.Streams, " ")
-		counts(30*time.Second, counted{all, "a b"})
+		counts(10*time.Second, counted{all, "a b"})
+		written["products"] = 7 // the first look, soon after a start, has what the first mirror brought
+		counts(20*time.Second, counted{"products", "a b"}, counted{"products", "a b"})
 		h.fill(&now)
 		if a := now.Sources[0].Streams; *a[0].Rows != 7 || *a[1].Rows != 0 || a[2].Rows != nil || now.CountedAt.IsZero() {
 			t.Errorf("the status has %+v", a)
@@ -78,5 +80,13 @@ func TestRowsHeld(t *testing.T) {
 		businesses = []string{"a", "b", "c"}
 		counts(2*time.Minute, counted{all, "a b c"})
 		counts(2*heldStale+heldUnseen, counted{all, "a b c"}, counted{all, "a b c"})
+		asked = nil
+		for range 2 * heldStale / heldUnseen { // one stream is written to all the time: the others are counted all the same
+			written["sales_orders"]++
+			time.Sleep(heldUnseen)
+		}
+		if n := len(slices.DeleteFunc(asked, func(c counted) bool { return c.streams != all })); n != 2 {
+			t.Errorf("all streams are counted %d times in two hours", n)
+		}
 	})
 }
