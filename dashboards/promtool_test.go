@@ -53,3 +53,34 @@ func TestPromtool(t *testing.T) {
 		t.Errorf("a mistake was not found: %s", out)
 	}
 }
+
+// Processes that share their sources' series each have the oldest of their own: the panel has the oldest of all.
+func TestTheOldestOfAllProcessesIsShown(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		if tool, err = filepath.Abs("../.cache/promtool"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var tests strings.Builder
+	for _, p := range program.panels {
+		for _, of := range p.promql {
+			name := map[string]string{"proof_age": "proven_until", "resync_age": "full_resync"}[of.legend]
+			if name == "" {
+				continue
+			}
+			fmt.Fprintf(&tests, "  - input_series:\n")
+			for instance, age := range map[string]string{"a": "-1123200", "b": "-86400"} {
+				fmt.Fprintf(&tests, "      - {series: 'larder_%s_timestamp_seconds{instance=\"%s\"}', values: '%s'}\n", name, instance, age)
+			}
+			fmt.Fprintf(&tests, "    promql_expr_test:\n      - {expr: '%s', eval_time: 0m, exp_samples: [{value: 13}]}\n", strings.ReplaceAll(of.expr, "$source", ".*"))
+		}
+	}
+	file := filepath.Join(t.TempDir(), "test.yaml")
+	if err := os.WriteFile(file, []byte("tests:\n"+tests.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), tool, "test", "rules", file).CombinedOutput(); err != nil || tests.Len() == 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

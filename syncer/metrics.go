@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -301,7 +300,7 @@ func (g gauges) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (g gauges) Collect(ch chan<- prometheus.Metric) {
 	for of, v := range gather(g.syncer.Status().Sources, g.syncer.opts.MetricsDetail).values {
-		ch <- prometheus.MustNewConstMetric(of.desc, prometheus.GaugeValue, v, strings.Split(of.labels, labelEnd)...)
+		ch <- prometheus.MustNewConstMetric(of.desc, prometheus.GaugeValue, v, of.labels[:of.count]...)
 	}
 }
 
@@ -311,13 +310,12 @@ type gaugeValues struct {
 	values map[labelled]float64
 }
 
-// labelled is a gauge with its labels, joined by what no text in UTF-8 contains.
+// labelled is a gauge with its labels: the source, the stream if it has one, and one of its own.
 type labelled struct {
 	desc   *prometheus.Desc
-	labels string
+	labels [3]string
+	count  int
 }
-
-const labelEnd = "\xff"
 
 func gather(sources []status.SourceStatus, detail bool) gaugeValues {
 	all := gaugeValues{detail, map[labelled]float64{}}
@@ -337,11 +335,11 @@ func gather(sources []status.SourceStatus, detail bool) gaugeValues {
 func collect[T any](all gaugeValues, gauges []gauge[T], of T, names ...string) {
 	for _, g := range gauges {
 		g.value(of, func(own bool, v float64, labels ...string) {
-			labels = slices.Concat(names, labels)
+			key := labelled{desc: g.desc, count: len(names) + len(labels)}
+			copy(key.labels[copy(key.labels[:], names):], labels)
 			if !own && !all.detail {
-				labels[0] = ""
+				key.labels[0] = ""
 			}
-			key := labelled{g.desc, strings.Join(labels, labelEnd)}
 			if before, shared := all.values[key]; shared {
 				v = g.join(before, v)
 			}

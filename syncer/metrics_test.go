@@ -59,7 +59,7 @@ func well(name string) status.SourceStatus {
 func named(all gaugeValues, source string) map[string]float64 {
 	found := map[string]float64{}
 	for of, v := range all.values {
-		labels := strings.Split(of.labels, labelEnd)
+		labels := of.labels[:of.count]
 		if labels[0] == source {
 			name, _, _ := strings.Cut(strings.TrimPrefix(of.desc.String(), `Desc{fqName: "larder_`), `"`)
 			found[strings.Join(append([]string{name}, labels[1:]...), " ")] = v

@@ -22,7 +22,7 @@ func (d *Daemon) bindWebhooks(ctx context.Context) error {
 		}
 	}
 	d.receiver = webhooks.New(webhooks.Options{
-		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.Log, Registerer: d.registry, Sources: sources,
+		Secrets: d.secretsOf, Deliver: d.deliver, Logger: d.app.Log, Registerer: d.registry, Sources: sources, Detail: d.app.Config.Metrics.Detail,
 	})
 	var err error
 	if d.webhooks, err = webhooks.Listen(ctx, address, d.receiver, d.app.Log); err != nil {

@@ -260,7 +260,7 @@ func checkHooks(ctx context.Context, r *report, d *daemon, all []*hook) error {
 	}
 	counted := map[string]int{}
 	for _, what := range []string{"stored", "repeated", "older", "bad_signature", "unavailable", "refused"} {
-		n, err := d.metric(ctx, fmt.Sprintf(`larder_webhooks_total{result=%q,source="bench"}`, what))
+		n, err := d.metric(ctx, fmt.Sprintf(`larder_webhooks_total{result=%q,source=""}`, what))
 		if err != nil {
 			return err
 		}

@@ -62,8 +62,10 @@ type Options struct {
 	Logger  *slog.Logger
 	// Registerer takes the metrics; none when nil.
 	Registerer prometheus.Registerer
-	// Sources have their counters from the start.
+	// Sources have their counters from the start: with Detail each its own, else one in common, whose
+	// label source is empty.
 	Sources []string
+	Detail  bool
 }
 
 // Receiver answers the service's webhooks. It is an [http.Handler].
@@ -95,13 +97,21 @@ func New(o Options) *Receiver {
 	}
 	for _, s := range o.Sources {
 		for _, what := range outcomes {
-			r.events.WithLabelValues(s, string(what))
+			r.events.WithLabelValues(r.label(s), string(what))
 		}
 	}
 	if o.Registerer != nil {
 		o.Registerer.MustRegister(r.events, r.took)
 	}
 	return r
+}
+
+// label is the label source of a counter.
+func (r *Receiver) label(source string) string {
+	if r.opts.Detail {
+		return source
+	}
+	return ""
 }
 
 // LastPing is when a source was last pinged, zero for never since the start.
@@ -135,7 +145,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	began := r.opts.Now()
 	what, status := r.receive(w, req, source, secrets)
-	r.events.WithLabelValues(source, string(what)).Inc()
+	r.events.WithLabelValues(r.label(source), string(what)).Inc()
 	if what != Forged {
 		r.took.Observe(r.opts.Now().Sub(began).Seconds())
 	}

@@ -69,7 +69,16 @@ func (in *inbox) post(path, body string, change ...func(*http.Request)) int {
 }
 
 func (in *inbox) count(what Outcome) float64 {
-	return testutil.ToFloat64(in.events.WithLabelValues("bistro", string(what)))
+	return testutil.ToFloat64(in.events.WithLabelValues(in.label("bistro"), string(what)))
+}
+
+// A thousand sources have ten outcomes each.
+func TestSourcesShareTheirCounters(t *testing.T) {
+	for detail, want := range map[bool]int{false: len(outcomes), true: 2 * len(outcomes)} {
+		if n := testutil.CollectAndCount(New(Options{Sources: []string{"bistro", "cafe"}, Detail: detail}).events); n != want {
+			t.Errorf("detail %v: %d counters of two sources, want %d", detail, n, want)
+		}
+	}
 }
 
 func TestAnEventIsAcknowledgedWhenItIsStored(t *testing.T) {

@@ -10,8 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
@@ -82,6 +84,50 @@ func TestNoRowsComeWithoutColumns(t *testing.T) {
 	var answer bytes.Buffer
 	if err := s.Query(t.Context(), "SELECT 1 AS x WHERE 0", "Native", &answer); err != nil || !strings.Contains(answer.String(), "UInt8") {
 		t.Errorf("a person's query: %q, %v", answer.String(), err)
+	}
+}
+
+// hanging keeps look-ups of columns from being sent while n is above zero.
+type hanging struct {
+	net.Conn
+	n   *atomic.Int64
+	ctx context.Context
+}
+
+func (h hanging) Write(p []byte) (int, error) {
+	if h.n.Load() > 0 && bytes.Contains(p, []byte("system.columns")) {
+		h.n.Add(1)
+		<-h.ctx.Done()
+		return 0, net.ErrClosed
+	}
+	return h.Conn.Write(p)
+}
+
+// TestKnownColumnsWaitForNobody: rows are written while the look-up of a table that is not known, as an
+// erasing makes them, has no answer.
+func TestKnownColumnsWaitForNobody(t *testing.T) {
+	_, database := migrated(t, clickhouse.Options{})
+	var n atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	dial := enginetest.Engine(t).Dial
+	s := openSink(t, clickhouse.Options{Database: database, Dial: func(c context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(c, addr)
+		return hanging{conn, &n, ctx}, err
+	}})
+	known := sinks.LiveQuery{Table: "allergens", Business: "b"}
+	if _, err := s.Live(t.Context(), known); err != nil {
+		t.Fatal(err)
+	}
+	n.Store(1)
+	var asking sync.WaitGroup
+	asking.Go(func() { _, _ = s.Live(ctx, sinks.LiveQuery{Table: "unknown", Business: "b"}) })
+	defer asking.Wait()
+	defer cancel()
+	polling.Until(t, "the look-up is under way", func() bool { return n.Load() > 1 })
+	limited, end := context.WithTimeout(t.Context(), 10*time.Second)
+	defer end()
+	if _, err := s.Live(limited, known); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -140,7 +140,7 @@ func (w *Warehouse) Insert(ctx context.Context, b *native.Block) (int64, error) 
 // that gives up waiting for its turn says nothing about the warehouse.
 func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	if err := w.questions.Acquire(ctx, 1); err != nil {
-		return fmt.Errorf("wait for other queries of the warehouse: %w; try again, and end statements that take long", err)
+		return fmt.Errorf("wait for other queries of the warehouse: %w; try again, and end statements that take long", context.Cause(ctx))
 	}
 	defer w.questions.Release(1)
 	return w.rows(ctx, sql, each)
@@ -159,28 +159,36 @@ func (w *Warehouse) rows(ctx context.Context, sql string, each func(driver.Rows)
 	return w.answered(errors.Join(rows.Err(), rows.Close()))
 }
 
-// Columns are the types of a storage table's columns, read once for all callers.
+// Columns are the types of a storage table's columns, read once for all callers. Those that are known
+// wait for nobody.
 func (w *Warehouse) Columns(ctx context.Context, table string) (map[string]native.Type, error) {
+	if known := w.known(table); known != nil {
+		return known, nil
+	}
 	if err := w.lookUp.Acquire(ctx, 1); err != nil {
-		return nil, fmt.Errorf("wait for the columns of the storage tables: %w", err)
+		return nil, fmt.Errorf("wait for the columns of the storage tables: %w", context.Cause(ctx))
 	}
 	defer w.lookUp.Release(1)
-	w.mu.Lock()
-	types := w.types
-	w.mu.Unlock()
-	if types[table] == nil {
-		var err error
-		if types, err = w.loadTypes(ctx); err != nil {
-			return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
-		}
-		w.mu.Lock()
-		w.types = types
-		w.mu.Unlock()
+	if known := w.known(table); known != nil {
+		return known, nil
 	}
+	types, err := w.loadTypes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the columns of the storage tables: %w", err)
+	}
+	w.mu.Lock()
+	w.types = types
+	w.mu.Unlock()
 	if types[table] == nil {
 		return nil, fmt.Errorf("the warehouse has no table %s: run larder migrate", w.Table(table))
 	}
 	return types[table], nil
+}
+
+func (w *Warehouse) known(table string) map[string]native.Type {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.types[table]
 }
 
 // loadTypes waits for no question, since rows to be written wait for it.
