@@ -112,8 +112,8 @@ type Warehouse struct {
 	// readers change nothing, but read every file that Larder may read.
 	HTTPUnconfined bool `koanf:"http_unconfined"`
 	// Rows of all sources and streams wait at most this long for their common INSERT. Where INSERTs
-	// follow each other, the rows of a scheduled walk wait five times as long, up to five seconds and a
-	// third of the schedule's interval; pages of a backfill or full resync ten times, up to ten seconds.
+	// follow each other, the rows of a scheduled walk wait four times as long, up to four seconds and at most
+	// a third of the schedule's interval; pages of a backfill or full resync ten times, up to ten seconds.
 	FlushInterval time.Duration `koanf:"flush_interval"`
 	// A flush happens earlier when this many rows wait.
 	FlushRows int `koanf:"flush_rows"`

@@ -165,6 +165,12 @@ func TestShardAuto(t *testing.T) {
 			t.Errorf("%q is %+v", written, c.Shard)
 		}
 	}
+	t.Run("environment", func(t *testing.T) {
+		t.Setenv("LARDER_SHARD", "auto")
+		if c := load(t, minimal+"shard: {index: 1, count: 4}\n"); c.Shard != (Shard{Count: 1, Auto: true}) {
+			t.Errorf("LARDER_SHARD=auto is %+v", c.Shard)
+		}
+	})
 	t.Setenv("LARDER_SHARD__COUNT", "4")
 	if c := load(t, minimal+"shard: auto\n"); c.Shard != (Shard{Count: 4}) {
 		t.Errorf("with an environment that counts: %+v", c.Shard)

@@ -221,11 +221,11 @@ func (l *loader) noteLines(path string, n *yaml.Node) {
 const envPrefix = "LARDER_"
 
 // fromEnvironment turns LARDER_WEB__LISTEN into web.listen. Every key has a section, so a variable
-// without __ is none of ours: LARDER_ENGINE, or what Kubernetes sets for a service called larder
+// without __ is none of ours but LARDER_SHARD=auto: LARDER_ENGINE, or what Kubernetes sets for a service called larder
 // (LARDER_SERVICE_HOST). LARDER_WEB_LISTEN is a mistake, and a warning.
 func (l *loader) fromEnvironment(name, value string) (string, any) {
 	rest := strings.ToLower(strings.TrimPrefix(name, envPrefix))
-	if key := strings.ReplaceAll(rest, "__", "."); key != rest {
+	if key := strings.ReplaceAll(rest, "__", "."); key != rest || rest == "shard" && value == "auto" {
 		l.origins[key] = origin{name: name}
 		return key, value
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 )
 
 // patientSink notes how much patience whoever waits for a commit with rows has, by stream.
@@ -43,7 +44,7 @@ func (s *patientSink) take(stream string) []time.Duration {
 	return s.seen[stream]
 }
 
-// The rows of a turn may be flushed five seconds after another flush, or a third of the interval where that
+// The rows of a turn may be flushed four seconds after another flush, or a third of the interval where that
 // is less. A webhook, a command and what a proof walks wait for the next flush.
 func TestTheRowsOfATurnMayWaitForOthers(t *testing.T) {
 	inOnline(t, func(t *testing.T, f *fake, w *world) {
@@ -56,7 +57,7 @@ func TestTheRowsOfATurnMayWaitForOthers(t *testing.T) {
 		sink.take("categories")
 		f.set(cats, category("a", "A", stamp(0)))
 		time.Sleep(time.Minute)
-		if got := sink.take("categories"); len(got) != 1 || got[0] != 5*time.Second {
+		if got := sink.take("categories"); len(got) != 1 || got[0] != 4*time.Second {
 			t.Errorf("a turn every 30 seconds waits with a patience of %v", got)
 		}
 		sink.take(registry.Online)
@@ -70,11 +71,37 @@ func TestTheRowsOfATurnMayWaitForOthers(t *testing.T) {
 			t.Errorf("a webhook waits with a patience of %v", got)
 		}
 		f.set(cats, category("a", "B", stamp(0)))
-		if err := w.list("categories").CatchUp(t.Context()); err != nil {
+		st := w.list("categories")
+		if err := st.Hurry(t.Context(), st.CatchUp); err != nil {
 			t.Fatal(err)
 		}
 		if got := sink.take("categories"); len(got) != 1 || got[0] != 0 {
 			t.Errorf("a walk that somebody waits for waits with a patience of %v", got)
+		}
+	})
+}
+
+// A proof does not wait out the patience of the turn that is under way.
+func TestAWalkThatIsWaitedForEndsATurnsPatience(t *testing.T) {
+	inOnline(t, func(t *testing.T, f *fake, w *world) {
+		w.run(w.one())
+		w.until("filled", time.Minute, w.filled)
+		time.Sleep(time.Minute)
+		st := w.list("categories")
+		turn := st.Source.Timetable().Next(schedule.Incremental, "s", time.Now().Add(time.Second))
+		time.Sleep(time.Until(turn.Add(-time.Second / 2)))
+		w.deliver(onlineOrder("o2", "received", "l1", time.Now())) // a flush begins
+		f.set(cats, category("a", "A", stamp(0)))
+		time.Sleep(time.Until(turn.Add(time.Second / 4)))
+		if !st.Guard.Taken() {
+			t.Fatal("the turn does not wait for its flush")
+		}
+		asked := time.Now()
+		if err := st.Hurry(t.Context(), func(ctx context.Context) error { return st.Guard.Run(ctx, st.CatchUp) }); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(asked); took > time.Second {
+			t.Errorf("it took %s behind the walk of a turn", took)
 		}
 	})
 }

@@ -114,7 +114,7 @@ func (y *Syncer) claimed() (names []string) {
 	all := slices.Collect(maps.Values(y.all))
 	y.mu.RUnlock()
 	for _, v := range all {
-		if !v.isRemoved() || y.leases.Check(v.name) == nil {
+		if !v.isRemoved() || v.current().leased.Load() {
 			names = append(names, v.name)
 		}
 	}

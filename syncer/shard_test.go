@@ -52,6 +52,13 @@ func inCrew(t *testing.T, restaurants int, test func(t *testing.T, c *crew)) {
 
 // join begins a process.
 func (c *crew) join() *world {
+	w := c.prepare()
+	w.run(slices.Clone(c.sources)...)
+	return w
+}
+
+// prepare makes a process that is not begun yet.
+func (c *crew) prepare() *world {
 	c.began++
 	w := c.beside(fmt.Sprintf("p%d", c.began))
 	w.edit = func(s *Source) { s.Streams = []string{"locations", "categories"} }
@@ -61,7 +68,6 @@ func (c *crew) join() *world {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(c.step.Load())) }
 	}
 	c.all = append(c.all, w)
-	w.run(slices.Clone(c.sources)...)
 	return w
 }
 
@@ -244,4 +250,53 @@ func (c *crew) befalls(random *rand.Rand) {
 		c.store.Age(upTo(10*time.Second) - 5*time.Second) // the warehouse's clock steps
 		c.settles("clocks step", time.Minute)
 	}
+}
+
+// A source that moves stays claimed until what was written of it is durable, also when beats fail
+// meanwhile for so long that it is held no more.
+func TestWhatMovesIsClaimedUntilItIsDurable(t *testing.T) {
+	inCrew(t, 1, func(t *testing.T, c *crew) {
+		name := "s"
+		for owner(name, []string{"p1", "p2"}) != "p2" {
+			name += "s"
+		}
+		c.sources = []Source{sourceOf(name, "b0/0")}
+		a, b := c.prepare(), c.prepare()
+		slow, tune := &slowSink{}, a.tune
+		a.tune = func(o *Options) { tune(o); slow.Sink, o.Sink = o.Sink, slow }
+		slow.hold.Store(true)
+		a.run(slices.Clone(c.sources)...)
+		a.until("the first serves", 20*time.Second, func() bool { return a.syncer.leases.Check(name) == nil })
+		time.Sleep(20 * time.Second)
+		b.run(slices.Clone(c.sources)...)
+		a.until("the source is removed", 30*time.Second, func() bool { return len(a.syncer.supervisors()) == 0 })
+		a.sink.SetStuck(true)
+		time.Sleep(25 * time.Second)
+		a.sink.SetStuck(false)
+		for range 30 {
+			time.Sleep(time.Second)
+			if b.syncer.leases.Check(name) == nil {
+				t.Fatal("the second process holds the source while rows of the first are under way")
+			}
+		}
+	})
+}
+
+// Where the warehouse was away for long, the process that reaches it first takes nothing over from
+// those that have not yet come back.
+func TestAfterAnOutageNothingMoves(t *testing.T) {
+	inCrew(t, 6, func(t *testing.T, c *crew) {
+		a, b := c.join(), c.join()
+		c.settles("two begin", 3*time.Minute)
+		a.sink.SetDown(true)
+		b.sink.SetDown(true)
+		time.Sleep(time.Minute)
+		a.sink.SetDown(false)
+		for range 24 {
+			time.Sleep(250 * time.Millisecond)
+			c.look()
+		}
+		b.sink.SetDown(false)
+		c.settles("the second is back 6 s after the first", time.Minute)
+	})
 }

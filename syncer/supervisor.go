@@ -19,7 +19,7 @@ import (
 
 // What ends the work on a source whose configuration has changed.
 var (
-	errRemoved = errors.New("the source is not in the configuration any more")
+	errRemoved = errors.New("the source is not in the configuration any more, or another process has it now")
 	errChanged = errors.New("the source's configuration has changed, and it has begun anew with it: ask again")
 )
 

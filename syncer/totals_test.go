@@ -226,13 +226,7 @@ func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 		day := schedule.DayOf(time.Now())
 		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
 		f.set("/sales/products", line)
-		f.on("/sales/products", func(rw http.ResponseWriter, r *http.Request) bool { // has no sale on any other day
-			if q := r.URL.Query(); q.Get("from") <= string(day) && string(day) <= q.Get("to") {
-				return false
-			}
-			fmt.Fprint(rw, `{"currency":"RON","from":"2000-01-01","to":"2000-01-01","data":[],"totals":{}}`)
-			return true
-		})
+		f.sellsOnlyOn(day)
 		w.run(w.one())
 		w.until("stored", 20*time.Minute, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Raw != "" })
 		f.set("/sales/products", line, other)
@@ -240,6 +234,17 @@ func TestADayThatWasAskedForWhileTheWarehouseWasDownIsStored(t *testing.T) {
 		w.until("a question in vain", time.Hour, func() bool { return w.stream("sales_products").State == status.StateFailing })
 		w.sink.SetDown(false)
 		w.until("stored too", time.Hour, func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p2").Raw != "" })
+	})
+}
+
+// sellsOnlyOn has the service sell nothing on any other day.
+func (f *fake) sellsOnlyOn(day types.Date) {
+	f.on("/sales/products", func(rw http.ResponseWriter, r *http.Request) bool {
+		if q := r.URL.Query(); q.Get("from") <= string(day) && string(day) <= q.Get("to") {
+			return false
+		}
+		fmt.Fprint(rw, `{"currency":"RON","from":"2000-01-01","to":"2000-01-01","data":[],"totals":{}}`)
+		return true
 	})
 }
 
@@ -252,6 +257,7 @@ func TestALineThatCannotBeToldApartBuriesNobody(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight
 		day := schedule.DayOf(time.Now())
+		f.sellsOnlyOn(day)
 		f.set("/sales/products", productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`))
 		w.run(w.one())
 		row := func() bool { return w.store.Row("sales_products", "b1", string(day)+"/p/p1").Deleted }
@@ -352,5 +358,24 @@ func TestProductsOfTheConfiguredLocations(t *testing.T) {
 		if v := w.verdicts()["products "+proof.DayKey(types.Date(daysAgo(4)), all[0])]; v.Verdict != sinks.VerdictHealed {
 			t.Errorf("%+v", v)
 		}
+	})
+}
+
+// A line that comes back after a restart as it is stored closes its entry in quarantine (DESIGN R8).
+func TestALineThatComesBackAfterARestartClosesItsEntry(t *testing.T) {
+	inFake(t, func(t *testing.T, f *fake, w *world) {
+		time.Sleep(12 * time.Hour) // away from midnight
+		day := schedule.DayOf(time.Now())
+		line, other := productLine(day, `"p1"`, `"Ciorba"`), productLine(day, `"p2"`, `"Papanasi"`)
+		f.sellsOnlyOn(day)
+		f.set("/sales/products", line, other)
+		w.run(w.one())
+		w.until("stored", 20*time.Minute, func() bool { return len(w.store.Rows("sales_products", "b1")) == 2 })
+		f.set("/sales/products", strings.Replace(line, `"net":"5.00"`, `"net":"abc"`, 1), other)
+		w.until("quarantined", 20*time.Minute, func() bool { return len(w.openRaws("sales_products")) == 1 })
+		w.halt()
+		f.set("/sales/products", line, other)
+		w.run(w.one())
+		w.until("closed", time.Hour, func() bool { return len(w.openRaws("sales_products")) == 0 })
 	})
 }

@@ -192,7 +192,8 @@ func (b *business) grant(now instant, w *waiter) {
 	}
 	p := &Permit{key: k, heavy: w.weight == heavy, sent: now}
 	for _, window := range k.windows(p.heavy) {
-		window.granted(now, w.lane)
+		window.inFlight++
+		window.proven--
 	}
 	k.granted[w.lane]++
 	k.sent[w.lane][w.weight].add(now, 1)

@@ -43,8 +43,6 @@ type window struct {
 	follows   bool // it has: see [Key.FollowProcess]
 	inherited int  // requests of the process before in the log: they stop counting at began+cycle
 
-	burst instant // when a lower lane last began after a silence
-
 	others      int     // requests a minute that others were seen to use
 	seen        int     // the most that was seen of them since the last time others was lowered
 	othersUntil instant // when it is lowered next
@@ -56,7 +54,7 @@ type window struct {
 }
 
 func newWindow(limit int, share float64) *window {
-	w := &window{began: -cycle, refusedAt: -cycle, burst: -cycle}
+	w := &window{began: -cycle, refusedAt: -cycle}
 	w.setLimit(limit, share)
 	return w
 }
@@ -147,9 +145,6 @@ func (w *window) opens(now instant, lane Lane) instant {
 			return next
 		}
 	}
-	if now < w.burst+cycle && w.alone(now) {
-		lane = min(lane, Fresh)
-	}
 	free, step, sooner := most-w.inFlight-len(log), stepOf(lane, most), ahead
 	if lane.urgent() {
 		sooner = 0
@@ -177,25 +172,6 @@ func (w *window) opens(now instant, lane Lane) instant {
 		}
 	}
 	return at
-}
-
-// few is how many requests of two minutes are silence. As many can seem to be the process before's in the
-// first minute, when they are this one's own and went side by side.
-func (w *window) few() int { return w.limit / 10 }
-
-// alone reports whether, as far as answers show, nobody but this process uses the limit.
-func (w *window) alone(now instant) bool {
-	return !w.unsure && (w.inherited <= w.few() || now >= w.began+cycle) && w.theirs(now) == 0
-}
-
-// granted notes a request that is sent now. When hardly any was sent for two minutes, a lower
-// lane begins a burst.
-func (w *window) granted(now instant, lane Lane) {
-	if !lane.urgent() && w.ours(now-cycle) <= w.few() {
-		w.burst = now
-	}
-	w.inFlight++
-	w.proven--
 }
 
 // firstWait is how long after a process the next one can surely send a request.

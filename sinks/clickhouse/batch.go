@@ -39,6 +39,7 @@ type question[Q, A any] struct {
 	answered chan struct{}
 	answer   A
 	err      error
+	panicked string // with its stack
 }
 
 func batching[Q, A any](most int, read func(context.Context, string, []Q) ([]A, error)) *batcher[Q, A] {
@@ -57,6 +58,9 @@ func (g *batcher[Q, A]) ask(ctx context.Context, key string, is Q) (A, error) {
 	}
 	select {
 	case <-q.answered:
+		if q.panicked != "" {
+			panic(q.panicked) // in its caller's goroutine, which knows whose it is
+		}
 		return q.answer, q.err
 	case <-ctx.Done():
 		var none A
@@ -98,26 +102,28 @@ func (g *batcher[Q, A]) answer(key string, all []*question[Q, A]) {
 	if len(all) == 0 {
 		return
 	}
-	answers, err := g.statement(key, all)
-	if err != nil && len(all) > 1 && !errors.Is(err, sinks.ErrUnreachable) {
-		for i := range all {
-			g.answer(key, all[i:i+1])
+	answers, panicked, err := g.statement(key, all)
+	if (err != nil || panicked != "") && len(all) > 1 && !errors.Is(err, sinks.ErrUnreachable) {
+		for i, q := range all {
+			if q.ctx.Err() == nil { // else nobody waits for it
+				g.answer(key, all[i:i+1])
+			}
 		}
 		return
 	}
 	for i, q := range all {
-		if q.err = err; err == nil {
+		if q.err, q.panicked = err, panicked; err == nil && panicked == "" {
 			q.answer = answers[i]
 		}
 		close(q.answered)
 	}
 }
 
-// statement runs until it is done or no caller waits for it any more. A panic is an error of its callers.
-func (g *batcher[Q, A]) statement(key string, all []*question[Q, A]) (answers []A, err error) {
+// statement runs until it is done or no caller waits for it any more.
+func (g *batcher[Q, A]) statement(key string, all []*question[Q, A]) (answers []A, panicked string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			panicked = fmt.Sprintf("%v\n\n%s", r, debug.Stack())
 		}
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -133,5 +139,6 @@ func (g *batcher[Q, A]) statement(key string, all []*question[Q, A]) (answers []
 			}
 		})()
 	}
-	return g.read(ctx, key, questions)
+	answers, err = g.read(ctx, key, questions)
+	return answers, "", err
 }

@@ -15,14 +15,16 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 		name       string
 		waitsAfter time.Duration // never when 0
 		patience   time.Duration
+		then       time.Duration // when somebody without patience waits as well; never when 0
 		want       time.Duration
 	}{
-		{"nobody waits", 0, 0, 10 * time.Second},
-		{"somebody waits at once", 1, 0, time.Second},
-		{"somebody waits later", 4 * time.Second, 0, 4 * time.Second},
-		{"somebody waits patiently", 1, 5 * time.Second, 5 * time.Second},
-		{"somebody waits patiently, and later than the flush is due", 6 * time.Second, 5 * time.Second, 6 * time.Second},
-		{"somebody has more patience than what nobody waits for", 1, time.Minute, 10 * time.Second},
+		{"nobody waits", 0, 0, 0, 10 * time.Second},
+		{"somebody waits at once", 1, 0, 0, time.Second},
+		{"somebody waits later", 4 * time.Second, 0, 0, 4 * time.Second},
+		{"somebody waits patiently, then another without patience", 1, 5 * time.Second, 2 * time.Second, 2 * time.Second},
+		{"somebody waits patiently", 1, 5 * time.Second, 0, 5 * time.Second},
+		{"somebody waits patiently, and later than the flush is due", 6 * time.Second, 5 * time.Second, 0, 6 * time.Second},
+		{"somebody has more patience than what nobody waits for", 1, time.Minute, 0, 10 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -36,6 +38,12 @@ func TestCommitsGatherUntilSomebodyWaits(t *testing.T) {
 					go func() {
 						time.Sleep(test.waitsAfter)
 						_ = item.receipt.WaitPatiently(t.Context(), test.patience)
+					}()
+				}
+				if test.then != 0 {
+					go func() {
+						time.Sleep(test.then)
+						_ = item.receipt.Wait(t.Context())
 					}()
 				}
 				taken := q.take(t.Context(), began, time.Second, 10*time.Second, 50_000)

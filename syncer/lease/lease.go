@@ -81,7 +81,8 @@ type Leases struct {
 	silent    bool               // at the end nothing is given back: a run has left before its rows were durable
 	until     time.Time          // of all that is held
 	all       map[string]*lease
-	members   []string      // ids of the processes that claimed [Member] at the last successful beat
+	members   []string      // ids of the processes that claimed [Member], as last believed
+	back      time.Time     // when beats were last good again after a silence of [Lasts]
 	err       error         // of the last beat
 	news      chan struct{} // closed and replaced at every beat
 }
@@ -275,11 +276,7 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 		}
 	}
 	if err == nil {
-		l.members = nil
-		for _, c := range bySource[Member] {
-			l.members = append(l.members, c.Process.ID)
-		}
-		slices.Sort(l.members)
+		l.readMembers(bySource[Member], late, now)
 	}
 	lost = map[string]error{}
 	for name := range wants {
@@ -301,6 +298,22 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 		free = free || s.free && !s.held
 	}
 	return free, lost
+}
+
+// readMembers takes in which processes share the sources. What kept this one from beating for long
+// may have kept the others, too: that some are missing is believed a beat after it is over.
+func (l *Leases) readMembers(claims []sinks.Claim, late bool, now time.Time) {
+	if late {
+		l.back = now
+	}
+	var members []string
+	for _, c := range claims {
+		members = append(members, c.Process.ID)
+	}
+	if len(members) >= len(l.members) || now.Sub(l.back) >= beatEvery {
+		slices.Sort(members)
+		l.members = members
+	}
 }
 
 // hold holds what is free, above every version that another process has stored.

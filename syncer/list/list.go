@@ -50,7 +50,7 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 	st.Kind = st
 	long := func(ctx context.Context) error { return st.fill(ctx, st.resyncDue, consent{}) } // in the lowest lane (DESIGN R7)
 	st.Tasks = []stream.Task{
-		st.Guard.Task(st.takeTurn, def.Job),
+		st.Guard.Task(st.CatchUp, def.Job),
 		st.Filler.LongTask(long, func() bool { return !st.Filled() || st.resyncDue() }),
 	}
 	return st
@@ -120,7 +120,7 @@ func (st *List) Pass(full, confirmed bool) []stream.Step {
 	if full {
 		return []stream.Step{long}
 	}
-	return []stream.Step{long, {Guard: st.Guard, Run: st.CatchUp, Moved: func() uint64 { return st.state.read().incr.Pages }}}
+	return []stream.Step{long, {Guard: st.Guard, Run: func(ctx context.Context) error { return st.Hurry(ctx, st.CatchUp) }, Moved: func() uint64 { return st.state.read().incr.Pages }}}
 }
 
 // store writes what fill puts into an intake, and waits until it is durable. No request is

@@ -50,7 +50,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 			}
 			st.state.change(func(p *position) { p.mirrored = rows })
 			if cp := st.state.read().full; !cp.phase.Walked {
-				err := st.follow(ctx, cp, 0)
+				err := st.follow(ctx, cp)
 				if errors.Is(err, errOvertaken) {
 					continue
 				}
@@ -59,7 +59,7 @@ func (st *List) resync(ctx context.Context, confirmed consent) error {
 				}
 			}
 			// What changed behind the walk's cursor, stamped in the past.
-			if err := st.Guard.Run(ctx, st.CatchUp); err != nil {
+			if err := st.Hurry(ctx, func(ctx context.Context) error { return st.Guard.Run(ctx, st.CatchUp) }); err != nil {
 				return err
 			}
 			// The sweep goes by what the key may use now: what it may use no more is not gone.

@@ -131,7 +131,7 @@ func (sw *sweep) examine(ctx context.Context) error {
 		return fmt.Errorf("read what the full resync did not see: %w", err)
 	}
 	// Those in quarantine were seen, and are all asked for.
-	rows = slices.DeleteFunc(rows, func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r sinks.LiveRow) bool { return sw.reason(r) != write.ReasonGone || sw.seen[r.ID] })
 	var sample []string
 	for i := range min(SampleSize, len(rows)) {
 		sample = append(sample, rows[i*len(rows)/min(SampleSize, len(rows))].ID)

@@ -37,9 +37,7 @@ type walk struct {
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
 	counted time.Time
 	window  window
-	// patience is the window's once no page waits for it any more.
-	patience time.Duration
-	run      sinks.Run
+	run     sinks.Run
 	// dirty: the sink holds a checkpoint of this walk that its end must replace.
 	dirty bool
 }
@@ -94,7 +92,7 @@ func (w *walk) follow(ctx context.Context) error {
 		}
 		st.Source.Log.Warn("the service refused the cursor, the walk starts again", "stream", st.Def.Name, "walk", cp.Walk, "since", begin)
 	}
-	w.window.patience = w.patience
+	w.window.patience = w.patience()
 	if err := w.window.wait(ctx, 0); err != nil {
 		return err
 	}
@@ -293,6 +291,17 @@ func (w *walk) advance(p page, in *write.Intake) {
 	}
 	cp.ended()
 	cp.phase.Walked, cp.Done = cp.Walk == sinks.WalkFull, cp.Walk == sinks.WalkBackfill
+}
+
+// patience is how long after the last flush that of the walk's end may be. For the walk of a turn nobody
+// waits: of a fleet that changes all the time it lets the sink write less often. It ends well before the
+// next turn all the same.
+func (w *walk) patience() time.Duration {
+	st := w.list
+	if w.long() || st.Hurried() {
+		return 0
+	}
+	return min(4*st.Source.FlushInterval, 4*time.Second, st.Source.Timetable().Interval(st.Def.Job, time.Now())/3)
 }
 
 // long reports whether the walk brings the whole list.

@@ -33,17 +33,7 @@ func (st *List) initWatermark(ctx context.Context) error {
 }
 
 // CatchUp runs one incremental walk.
-func (st *List) CatchUp(ctx context.Context) error { return st.catchUp(ctx, 0) }
-
-// takeTurn is CatchUp of the schedule, which nobody waits for. Of a fleet that changes all the time it lets
-// the sink write less often: what changes is stored within the interval and five seconds. It ends well
-// before the next turn all the same.
-func (st *List) takeTurn(ctx context.Context) error {
-	interval := st.Source.Timetable().Interval(st.Def.Job, time.Now())
-	return st.catchUp(ctx, min(5*st.Source.FlushInterval, 5*time.Second, interval/3))
-}
-
-func (st *List) catchUp(ctx context.Context, patience time.Duration) error {
+func (st *List) CatchUp(ctx context.Context) error {
 	return st.Attempt(ctx, sinks.WalkIncremental, func(ctx context.Context) error {
 		if err := st.starting.Run(ctx, st.initWatermark); err != nil {
 			return err
@@ -52,7 +42,7 @@ func (st *List) catchUp(ctx context.Context, patience time.Duration) error {
 		if cp.Cursor == "" {
 			st.begin(&cp)
 		}
-		return st.follow(ctx, cp, patience)
+		return st.follow(ctx, cp)
 	})
 }
 
@@ -97,7 +87,7 @@ func (st *List) backfill(ctx context.Context) error {
 		if err := st.owing.Run(ctx, st.beginBackfill); err != nil {
 			return err
 		}
-		if err := st.follow(ctx, st.state.read().back, 0); err != nil {
+		if err := st.follow(ctx, st.state.read().back); err != nil {
 			return err
 		}
 		cp := st.state.read().back
@@ -124,13 +114,13 @@ func (st *List) beginBackfill(ctx context.Context) error {
 }
 
 // follow runs a walk from where its checkpoint stands to its end.
-func (st *List) follow(ctx context.Context, cp Checkpoint, patience time.Duration) error {
+func (st *List) follow(ctx context.Context, cp Checkpoint) error {
 	cp.Business = st.Source.Business()
 	w := &walk{
 		list: st, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper(), cp: cp,
-		window: window{flush: st.Source.FlushInterval}, patience: patience,
-		run:   sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
-		dirty: cp.Cursor != "",
+		window: window{flush: st.Source.FlushInterval},
+		run:    sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
+		dirty:  cp.Cursor != "",
 	}
 	if w.long() {
 		w.window.flush = sinks.Gathers(w.window.flush)

@@ -98,7 +98,8 @@ func (b *bracket) walk(ctx context.Context) {
 	if b.broken != nil {
 		return
 	}
-	if err := b.totals.shared.Orders.Guard.Run(ctx, b.totals.shared.Orders.CatchUp); err != nil {
+	orders := b.totals.shared.Orders
+	if err := orders.Hurry(ctx, func(ctx context.Context) error { return orders.Guard.Run(ctx, orders.CatchUp) }); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
 }

@@ -96,15 +96,21 @@ func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint6
 			found[DayKey(LocationOf(st.Def, row.ID))] += row.Hash | 1
 		}
 	}
+	open := map[string]bool{} // a day with a row in quarantine is written, so that the entry closes
+	for id := range st.Writer.Quarantined() {
+		open[DayKey(LocationOf(st.Def, id))] = true
+	}
 	for _, day := range missing {
-		sums[day] = found[DayKey(day, sp.Location)]
+		if key := DayKey(day, sp.Location); !open[key] {
+			sums[day] = found[key]
+		}
 	}
 	st.writing.Lock()
 	defer st.writing.Unlock()
 	maps.DeleteFunc(st.written, func(key string, _ uint64) bool { return key < string(recent) })
 	for _, day := range read.Days() {
 		for _, l := range locations {
-			if key := DayKey(day, l); day >= recent && st.written[key] == 0 {
+			if key := DayKey(day, l); day >= recent && st.written[key] == 0 && !open[key] {
 				st.written[key] = found[key]
 			}
 		}

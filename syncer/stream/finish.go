@@ -12,6 +12,19 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
+// Hurry runs a walk for somebody who waits. One that is under way has no patience meanwhile.
+func (st *Stream) Hurry(ctx context.Context, walk func(context.Context) error) error {
+	st.hurried.Add(1)
+	defer st.hurried.Add(-1)
+	if r, ok := st.Source.Commits.Last(st.Source.Name); ok && st.Guard.Taken() {
+		r.Done() // the walk may wait already
+	}
+	return walk(ctx)
+}
+
+// Hurried is true while somebody waits for a walk.
+func (st *Stream) Hurried() bool { return st.hurried.Load() > 0 }
+
 // Attempt runs a pass of a stream's walks and acts on how it ended: the state of
 // the stream, and of the source where the error is the key's or the service's.
 func (st *Stream) Attempt(ctx context.Context, kind string, pass func(context.Context) error) error {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-sync/larder/sinks"
@@ -24,6 +25,8 @@ type Stream struct {
 	Guard  Slot   // one incremental walk, snapshot or totals pass at a time
 	Filler Slot   // one backfill at a time
 	Writer *write.Writer
+
+	hurried atomic.Int32 // how many wait for a walk
 
 	mu          sync.Mutex // guards what follows
 	state       string
