@@ -212,7 +212,7 @@ func TestReloadRefusesAsAWhole(t *testing.T) {
 		sourcesOf("a") + "log: {level: x}": `log.level: got \"x\"`,
 		"":                                 "sources: at least one is needed\"",
 		"- x":                              "not a mapping",
-		sourcesOf("a") + "x: 1\ny: 2\n":    "unknown key; known here: sources, warehouse, schedule, web, webhooks, log, shard; line 4: y: unknown",
+		sourcesOf("a") + "x: 1\ny: 2\n":    "unknown key; known here: sources, warehouse, schedule, web, metrics, webhooks, log, shard; line 4: y: unknown",
 	} {
 		text := s.reload(yaml)
 		if !strings.Contains(text, "level=ERROR") || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
