@@ -22,8 +22,12 @@ func (st *Stream) Hurry(ctx context.Context, walk func(context.Context) error) e
 	return walk(ctx)
 }
 
-// Hurried is true while somebody waits for a walk.
-func (st *Stream) Hurried() bool { return st.hurried.Load() > 0 }
+// Hurried is true while somebody waits for a walk, and until the last one that failed is made up for.
+func (st *Stream) Hurried() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.hurried.Load() > 0 || len(st.failing) > 0
+}
 
 // Attempt runs a pass of a stream's walks and acts on how it ended: the state of
 // the stream, and of the source where the error is the key's or the service's.
