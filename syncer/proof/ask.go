@@ -99,20 +99,12 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span, anew
 	st.Source.Metrics.Paged(st.Source.Name, st.Def.Name, sinks.WalkTotals)
 	in := st.Writer.Begin(st.Writer.NextWalk(), len(r.Rows))
 	in.Counts.Requests, in.Counts.Pages = uint64(r.Attempts), 1
-	changed := st.changed(sp, r, stored)
+	changed := st.stored.changed(sp, r, stored)
 	present := st.readLines(in, sp, r, changed)
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
-	in.AfterTaken = func() {
-		st.writing.Lock()
-		defer st.writing.Unlock()
-		for day, sum := range changed {
-			if sp.Covers(day) { // rows of other days are in quarantine
-				st.written[DayKey(day, sp.Location)] = sum
-			}
-		}
-	}
+	in.AfterTaken = func() { st.stored.note(sp, changed) }
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, stored, changed, present); err != nil {
 			return nil, r, err

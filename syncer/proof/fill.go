@@ -101,9 +101,7 @@ func (st *Totals) askAllAgain() {
 
 // beginFill goes back from today. What is stored may have been removed: it is read anew.
 func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
-	st.writing.Lock()
-	clear(st.written)
-	st.writing.Unlock()
+	st.stored.forget()
 	at.To, at.Empty, at.Requests = st.shared.today(), 0, 0
 	cp.Pages, cp.Rows = 0, 0
 	st.back.Store(&backfill{cp, at})

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
@@ -76,7 +77,7 @@ func PlaceRows(raws [][]byte, lines bool) []DayRow {
 func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint64, error) {
 	today := st.shared.today()
 	recent := addDays(today, 1-MaxRange)
-	sums, missing := st.remembered(sp)
+	sums, missing := st.stored.remembered(sp)
 	if len(missing) == 0 {
 		return sums, nil
 	}
@@ -105,26 +106,49 @@ func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint6
 			sums[day] = found[key]
 		}
 	}
-	st.writing.Lock()
-	defer st.writing.Unlock()
-	maps.DeleteFunc(st.written, func(key string, _ uint64) bool { return key < string(recent) })
+	st.stored.mu.Lock()
+	defer st.stored.mu.Unlock()
+	maps.DeleteFunc(st.stored.of, func(key string, _ uint64) bool { return key < string(recent) })
 	for _, day := range read.Days() {
 		for _, l := range locations {
-			if key := DayKey(day, l); day >= recent && st.written[key] == 0 && !open[key] {
-				st.written[key] = found[key]
+			if key := DayKey(day, l); day >= recent && st.stored.of[key] == 0 && !open[key] {
+				st.stored.of[key] = found[key]
 			}
 		}
 	}
 	return sums, nil
 }
 
+// dayHashes are remembered of the last 92 days: of the rows of each, as they are stored.
+type dayHashes struct {
+	mu sync.Mutex
+	of map[string]uint64 // by DayKey
+}
+
+func (d *dayHashes) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.of)
+}
+
+// note remembers days that were written. Rows of days outside of the span are in quarantine.
+func (d *dayHashes) note(sp Span, written map[types.Date]uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for day, sum := range written {
+		if sp.Covers(day) {
+			d.of[DayKey(day, sp.Location)] = sum
+		}
+	}
+}
+
 // remembered returns the hashes of the days of a span that are remembered, and the days that are not.
-func (st *Totals) remembered(sp Span) (sums map[types.Date]uint64, missing []types.Date) {
+func (d *dayHashes) remembered(sp Span) (sums map[types.Date]uint64, missing []types.Date) {
 	sums = map[types.Date]uint64{}
-	st.writing.Lock()
-	defer st.writing.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, day := range sp.Days() {
-		if sum, known := st.written[DayKey(day, sp.Location)]; known {
+		if sum, known := d.of[DayKey(day, sp.Location)]; known {
 			sums[day] = sum
 		} else {
 			missing = append(missing, day)
@@ -135,7 +159,7 @@ func (st *Totals) remembered(sp Span) (sums map[types.Date]uint64, missing []typ
 
 // changed hashes each day of the span, its rows in any order, and returns the days that differ
 // from what is stored. A day whose lines have all vanished has changed too.
-func (st *Totals) changed(sp Span, r answer, stored map[types.Date]uint64) map[types.Date]uint64 {
+func (d *dayHashes) changed(sp Span, r answer, stored map[types.Date]uint64) map[types.Date]uint64 {
 	sums := map[types.Date]uint64{}
 	for _, day := range sp.Days() {
 		sums[day] = 0
@@ -143,12 +167,12 @@ func (st *Totals) changed(sp Span, r answer, stored map[types.Date]uint64) map[t
 	for i, raw := range r.Rows {
 		sums[r.days[i].Date] += sinks.HashOf(raw) | 1
 	}
-	st.writing.Lock()
-	defer st.writing.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
 		old, known := stored[day]
 		if !sp.Covers(day) { // it was not asked for
-			old, known = st.written[DayKey(day, sp.Location)]
+			old, known = d.of[DayKey(day, sp.Location)]
 		}
 		return known && old == sum
 	})

@@ -29,8 +29,7 @@ type Totals struct {
 
 	back     atomic.Pointer[backfill] // its next step; Filler guards its changes, and began
 	began    time.Time                // the backfill or full resync, by our clock; zero when another process began it, or a location was refused
-	writing  sync.Mutex               // guards written
-	written  map[string]uint64        // by DayKey: the hash of the rows of one of the last 92 days as they are stored
+	stored   dayHashes
 	verdicts *verdicts
 	deep     deepRuns
 }
@@ -42,7 +41,7 @@ var seed = maphash.MakeSeed()
 func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 	common := stream.NewStream(o, def)
 	st := &Totals{
-		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, written: map[string]uint64{},
+		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, stored: dayHashes{of: map[string]uint64{}},
 		verdicts: &verdicts{stream: common, shared: shared, last: map[string]lastVerdict{}},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
