@@ -51,7 +51,7 @@ func (m *metrics) register(r prometheus.Registerer, s *Syncer) error {
 	if r == nil {
 		return nil
 	}
-	for _, c := range append(s.shardGauges(), m.rows, m.pages, m.requests, m.rateLimited, m.walks, m.panics, gauges{s}) {
+	for _, c := range append(shardGauges(s), m.rows, m.pages, m.requests, m.rateLimited, m.walks, m.panics, gauges{s}) {
 		if err := r.Register(c); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// patientSink notes how much patience whoever waits for a commit with rows has, by stream.
+// patientSink notes how long each wait for a commit with rows may last, by stream.
 type patientSink struct {
 	sinks.Sink
 

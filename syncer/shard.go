@@ -91,7 +91,7 @@ func (y *Syncer) shardNames(sources []Source) map[string]string {
 }
 
 // shardGauges report how the sources are divided.
-func (y *Syncer) shardGauges() []prometheus.Collector {
+func shardGauges(y *Syncer) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "larder_shard_processes", Help: "Processes among which the sources are divided: with shard: auto the ones that are alive.",

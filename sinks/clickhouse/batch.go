@@ -24,7 +24,7 @@ type batcher[Q, A any] struct {
 	// read answers each of the questions, in their order. Callers share what equal questions have as
 	// their answer, so none changes it.
 	read func(ctx context.Context, key string, questions []Q) ([]A, error)
-	// weight is that of a question, the same for all of a key; nil for one.
+	// weight is what a question counts for, the same for all of a key; nil: one.
 	weight func(Q) int
 	// gather is how long a statement waits for questions that are about to come.
 	gather time.Duration

@@ -29,7 +29,7 @@ type queue struct {
 
 	mu       sync.Mutex
 	waiting  int           // writers that wait for space
-	patience time.Duration // of whoever waits until one of the commits is durable, and has the least
+	patience time.Duration // the least of all that wait until one of the commits is durable
 	commits  []*queued
 	taken    uint64 // how many were, before these
 	rows     int
@@ -109,7 +109,7 @@ func (q *queue) close() {
 // take waits until a flush is due and returns all that is queued; nil means that
 // the queue is closed and empty, or that ctx ended. A flush is due when enough is
 // queued, when a writer waits for space, or when so much time has passed since the last
-// one began as whoever waits for what is queued has patience: at least interval, at
+// one began as those who wait for what is queued have patience: at least interval, at
 // most gather, which is for what nobody waits for.
 func (q *queue) take(ctx context.Context, began time.Time, interval, gather time.Duration, enough int) []*queued {
 	for {

@@ -137,7 +137,7 @@ func (s *Sink) want(commits int, patience time.Duration) {
 
 // gathered waits until something of what is queued has gathered for long enough; false means that
 // the sink is gone.
-func (s *Sink) gathered(began time.Time) bool {
+func gathered(s *Sink, began time.Time) bool {
 	for {
 		s.mu.Lock()
 		patience := sinks.Gathers(s.opts.FlushInterval)
@@ -169,7 +169,7 @@ func (s *Sink) flusher() {
 		case <-s.gone:
 			return
 		}
-		if !s.pause(time.Until(began.Add(s.opts.FlushInterval))) || !s.gathered(began) {
+		if !s.pause(time.Until(began.Add(s.opts.FlushInterval))) || !gathered(s, began) {
 			return
 		}
 		began = time.Now()
