@@ -22,11 +22,11 @@ func (s *source) Refresh(ctx context.Context) error { return s.askKey(ctx, s.lin
 // CheckSource implements stream.Owner: it asks /me after a walk's error that may be the whole
 // source's. If that fails as well the source is in trouble, and its other streams are spared
 // the attempt; if it answers, the trouble is the stream's own.
-func (s *source) CheckSource(ctx context.Context, t stream.Trouble) {
+func (s *source) CheckSource(ctx context.Context, err error) {
 	failed := time.Now()
-	err := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(t, failed) })
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Debug("the source does not answer", "err", err)
+	trouble := s.askKey(ctx, func() bool { return !s.link.IsInDoubt(err, failed) })
+	if trouble != nil && !errors.Is(trouble, context.Canceled) {
+		s.Log.Debug("the source does not answer", "err", trouble)
 	}
 }
 

@@ -37,16 +37,16 @@ const freshAnswer = 10 * time.Second
 // IsInDoubt reports whether /me is to be asked after a walk has failed, to know whether the trouble is
 // the source's. It is the stream's own when /me has answered since. Where so many keys are refused
 // that another one would have to wait, the source is in trouble without a question.
-func (l *Link) IsInDoubt(t stream.Trouble, failed time.Time) bool {
+func (l *Link) IsInDoubt(err error, failed time.Time) bool {
 	l.mu.Lock()
 	doubt := l.is.Ready && !l.answered.After(failed)
-	wrong := doubt && (t.State == status.StateUnauthorized || t.State == status.StateKeyDisabled) && l.opts.Queue.full()
+	wrong := doubt && isRefused(err) && l.opts.Queue.full()
 	if wrong {
-		l.refused[l.inUse] = true
+		l.refused[l.inUse] = err
 	}
 	l.mu.Unlock()
 	if wrong {
-		l.Troubled(t)
+		l.Troubled(stream.Diagnose(err))
 		l.mu.Lock()
 		l.is.NextProbe = time.Now() // another key is tried, this one when there is a place for it
 		l.mu.Unlock()

@@ -2,10 +2,12 @@ package link
 
 import (
 	"log/slog"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
@@ -13,10 +15,10 @@ import (
 // When walks fail, /me is asked once for all of them, and again for those that fail later.
 func TestAFailureOfAWalkPutsTheSourceInDoubtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken, refused := stream.Trouble{State: status.StateUnreachable}, stream.Trouble{State: status.StateUnauthorized}
+		broken, refused := error(&api.Error{Status: http.StatusServiceUnavailable}), error(&api.Error{Status: http.StatusUnauthorized})
 		q := NewQueue(1)
 		l := &Link{
-			refused: map[string]bool{},
+			refused: map[string]error{},
 			opts:    Options{Queue: q, Source: "s", Log: slog.New(slog.DiscardHandler), Changed: func() {}},
 			is:      View{State: status.StateStarting},
 		}

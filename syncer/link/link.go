@@ -35,10 +35,10 @@ type Link struct {
 	paused    bool          // a long pause has been reported, and no answer has come since
 	shared    bool          // that others use the limits has been reported
 	// The keys are secret.
-	asked   []string        // the keys there were when /me was last asked
-	trying  string          // the key that /me is asked with, or was
-	inUse   string          // the one with which it answered; empty: none yet
-	refused map[string]bool // by key
+	asked   []string         // the keys there were when /me was last asked
+	trying  string           // the key that /me is asked with, or was
+	inUse   string           // the one with which it answered; empty: none yet
+	refused map[string]error // by key: the answer; none for one that was not
 }
 
 // Options are what a link is made of.
@@ -59,7 +59,7 @@ type Options struct {
 
 // New makes the way to one source.
 func New(o Options) (*Link, error) {
-	l := &Link{opts: o, is: View{State: status.StateStarting, Since: time.Now()}, refused: map[string]bool{}}
+	l := &Link{opts: o, is: View{State: status.StateStarting, Since: time.Now()}, refused: map[string]error{}}
 	l.Key = o.Ledger.Key(o.Source, o.Share)
 	opts := o.API
 	opts.BaseURL, opts.Logger = o.BaseURL, o.Log
@@ -94,8 +94,8 @@ func (l *Link) candidates() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = now
-	maps.DeleteFunc(l.refused, func(key string, _ bool) bool { return !slices.Contains(now, key) })
-	if len(now) == 2 && l.refused[now[0]] && !l.refused[now[1]] {
+	maps.DeleteFunc(l.refused, func(key string, _ error) bool { return !slices.Contains(now, key) })
+	if len(now) == 2 && l.refused[now[0]] != nil && l.refused[now[1]] == nil {
 		return []string{now[1], now[0]}
 	}
 	return now
@@ -156,7 +156,7 @@ func (l *Link) try(ctx context.Context, key string, wasWell bool) (me api.Docume
 	switch {
 	case inUse && l.is.Ready:
 		k = inService
-	case l.refused[key]:
+	case l.refused[key] != nil:
 		k = triedOnce
 	case inUse || wasWell:
 		k = known
@@ -172,17 +172,23 @@ func (l *Link) try(ctx context.Context, key string, wasWell bool) (me api.Docume
 	l.trying = key
 	l.mu.Unlock()
 	me, err = l.probe.Me(ctx)
-	refused := err != nil && (api.IsUnauthorized(err) || api.IsKeyDisabled(err))
+	refused := isRefused(err)
 	// The service may count a disabled key among the wrong ones, and does not answer
 	// otherwise than with 429 where there were too many.
 	wrong = refused || err != nil && api.IsRateLimited(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err == nil || refused {
-		l.refused[key] = refused
+	switch {
+	case err == nil:
+		delete(l.refused, key)
+	case refused:
+		l.refused[key] = err
 	}
 	return me, err
 }
+
+// isRefused is true of the answer to a wrong, deleted or disabled key.
+func isRefused(err error) bool { return api.IsUnauthorized(err) || api.IsKeyDisabled(err) }
 
 // Accept takes over an answer of [Link.Me]: its key is sent with everything from now on, and its
 // limits hold.
@@ -274,6 +280,14 @@ func (l *Link) warn(v api.Verdict) {
 	}
 }
 
+// refusal is the answer with which the key in use was refused, nil if it was not. It need not be had
+// once more by what has waited meanwhile: it would count among the wrong keys of the process's address.
+func (l *Link) refusal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused[l.inUse]
+}
+
 // gate lets a client's requests through one lane of a budget.
 type gate struct {
 	link *Link
@@ -286,7 +300,11 @@ func (g gate) Enter(ctx context.Context, heavy bool) (func(api.Verdict), error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := g.link.opts.MayAsk(); err != nil { // meanwhile the source may have been lost
+	err = g.link.opts.MayAsk() // meanwhile the source may have been lost
+	if err == nil && g.lane != budget.Probe {
+		err = g.link.refusal()
+	}
+	if err != nil {
 		permit.Done(budget.Answer{Limit: -1, Remaining: -1})
 		return nil, err
 	}

@@ -90,11 +90,11 @@ func (st *Stream) failed(ctx context.Context, kind string, started time.Time, er
 	switch t.State {
 	case status.StateUnauthorized, status.StateKeyDisabled, status.StateUnreachable:
 		st.found(ctx, status.StateFailing, t.Detail)
-		st.Source.CheckSource(ctx, t)
+		st.Source.CheckSource(ctx, err)
 	case status.StateForbidden:
 		// The key's rights have changed: /me says to what.
 		st.found(ctx, status.StateForbidden, t.Detail)
-		st.Source.CheckSource(ctx, t)
+		st.Source.CheckSource(ctx, err)
 	default:
 		st.found(ctx, t.State, t.Detail)
 	}

@@ -50,7 +50,7 @@ type Owner interface {
 	// Refresh asks /me again, unless it has just answered.
 	Refresh(ctx context.Context) error
 	// CheckSource asks /me after a failure that may be the whole source's.
-	CheckSource(ctx context.Context, t Trouble)
+	CheckSource(ctx context.Context, err error)
 	// IsReady is true while the source is served: /me has answered, and no trouble since.
 	IsReady() bool
 	// Protected turns a panic of f into an error.
