@@ -52,7 +52,7 @@ node_modules/.engine: package.json package-lock.json
 .PHONY: test
 test: engine browser promtool systemd javascript ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
-	go vet -tags $(TAGS) ./...
+	go vet -tags $(TAGS),fleet ./...
 	$(IN_MEMORY) go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
 
 # The packages whose tests take longest begin first: the last one of all would run alone,
@@ -86,7 +86,7 @@ javascript: .ci/javascript/node_modules/.clients
 
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included
-	$(LINT) run --build-tags $(TAGS)
+	$(LINT) run --build-tags $(TAGS),fleet
 	.ci/package-docs
 
 # A seed that fails is played again with
@@ -124,6 +124,11 @@ RACE_SYNCER   = Beside|Process
 RACE_ALL      = $(shell grep -rlE --include=*_test.go --exclude-dir=node_modules --exclude-dir=cmd '^func (Test|Fuzz|Example)[A-Za-z0-9_]*($(RACE_TESTS))' . | xargs -n 1 dirname | sort -u | grep -v /syncer$$)
 RACE_BUBBLES  = $(shell grep -l testing/synctest $(RACE_ALL:%=%/*_test.go) | xargs -n 1 dirname | sort -u)
 RACE_PACKAGES = $(filter-out $(RACE_BUBBLES),$(RACE_ALL))
+
+# Where a change is meant to take more of something, or takes less, FLEET=-update writes down what it takes.
+.PHONY: fleet
+fleet: engine ## Count what 200 restaurants take, and fail where it has become more
+	$(IN_MEMORY) go test -vet=off -tags fleet -run 'TestFleet$$' ./syncer $(FLEET)
 
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards, the answers of the cookbook)
