@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/status"
@@ -28,6 +31,8 @@ const (
 	fleetRestarted = 90 * time.Second // watched once the daemon is ready again
 	fleetLook      = 15 * time.Second // between looks at its streams; a status of them all costs the daemon something
 	fleetReady     = time.Second / 2  // between questions whether it is ready, which do too
+	fleetSampled   = 2 * time.Minute  // of changes whose age is measured
+	fleetAwaited   = 45 * time.Second // for the last of them: the interval, and what it may take
 )
 
 func (f *fleet) run(ctx context.Context, r *report) error {
@@ -44,7 +49,7 @@ func (f *fleet) run(ctx context.Context, r *report) error {
 	return b.started(ctx, func(s *service, d *daemon) error {
 		m := &meter{r, s, d}
 		if err := m.measure(ctx, "first mirror of "+strconv.Itoa(f.sources), usage{at: time.Now()}, func() error {
-			return until(ctx, 20*time.Minute, 5*time.Second, func() (bool, error) { return mirrored(ctx, d), nil })
+			return until(ctx, 20*time.Minute, 5*time.Second, func() (bool, error) { return f.mirrored(ctx, d), nil })
 		}); err != nil {
 			return err
 		}
@@ -58,7 +63,12 @@ func (f *fleet) run(ctx context.Context, r *report) error {
 			case "kill":
 				err = m.restart(ctx, phase, syscall.SIGKILL)
 			default:
-				err = m.measureOn(ctx, phase+" changes a second", func() error { return m.change(ctx, phase, f, rates[i]) })
+				if err = m.measureOn(ctx, phase+" changes a second", func() error {
+					_, err := f.change(ctx, s, rates[i], f.rest)
+					return err
+				}); err == nil {
+					err = f.fresh(ctx, m, rates[i])
+				}
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", phase, err)
@@ -68,26 +78,35 @@ func (f *fleet) run(ctx context.Context, r *report) error {
 	})
 }
 
-// change places orders in restaurants at random, and reports how old they were when they were fetched. Those of the
-// last half a minute may not have been yet.
-func (m *meter) change(ctx context.Context, phase string, f *fleet, rate int) error {
+// change places orders in restaurants at random, and returns how many.
+func (f *fleet) change(ctx context.Context, s *service, rate int, length time.Duration) (placed int, err error) {
 	began, random := time.Now(), rand.New(rand.NewPCG(uint64(rate), 0)) //nolint:gosec // the same ones each time
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
-	for time.Since(began) < f.rest {
+	for ; time.Since(began) < length; placed++ {
 		<-tick.C
-		if err := m.s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "place", "count": 1, "business": %d}`, random.IntN(f.sources))); err != nil {
-			return err
+		if err := s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "place", "count": 1, "business": %d}`, random.IntN(f.sources))); err != nil {
+			return placed, err
 		}
 	}
-	ages, err := m.d.stored(ctx, fmt.Sprintf(`SELECT count(), round(quantile(0.5)(age), 1), round(quantile(0.99)(age), 1)
-		FROM (SELECT (toUnixTimestamp64Micro(_fetched_at) - toUnixTimestamp64Micro(updated_at)) / 1e6 AS age
-			FROM larder_raw.sales_orders WHERE updated_at BETWEEN fromUnixTimestamp64Micro(%d) AND fromUnixTimestamp64Micro(%d))`,
-		began.UnixMicro(), time.Now().Add(-30*time.Second).UnixMicro()))
-	if err != nil {
+	return placed, nil
+}
+
+// fresh goes on with changes, and reports how old they are when the engine that takes rows has them. It shows
+// rows once they are durable. It is asked ten times a second, so this is no part of the phase.
+func (f *fleet) fresh(ctx context.Context, m *meter, rate int) error {
+	placed, end := 0, time.Now().Add(fleetSampled+fleetAwaited)
+	placing, ctx := errgroup.WithContext(ctx)
+	placing.Go(func() (err error) {
+		placed, err = f.change(ctx, m.s, rate, fleetSampled)
+		return err
+	})
+	ages, err := watchOrders(ctx, m.d.stored, "larder_raw.sales_orders", func() (bool, error) { return time.Now().After(end), nil })
+	if err := cmp.Or(placing.Wait(), err); err != nil {
 		return err
 	}
-	m.r.row(phase+" changes a second: orders; from the change to fetched, p50, p99, s", "%s", strings.Join(ages[0], "; "))
+	m.r.row(fmt.Sprintf("%d changes a second: orders; of them durable; from the change until then, p50, p99, most, s", rate), "%d; %d; %.1f, %.1f, %.1f",
+		placed, len(ages), percentile(ages, 50).Seconds(), percentile(ages, 99).Seconds(), percentile(ages, 100).Seconds())
 	return nil
 }
 
@@ -154,18 +173,19 @@ func (d *daemon) failing(ctx context.Context) int {
 	return n
 }
 
-// mirrored reports whether the orders of every source are there.
-func mirrored(ctx context.Context, d *daemon) bool {
+// mirrored reports whether the orders of every source are there. A source has none of its streams while the warehouse is being opened.
+func (f *fleet) mirrored(ctx context.Context, d *daemon) bool {
 	now, err := d.status(ctx)
-	if err != nil || len(now.Sources) == 0 {
+	if err != nil {
 		return false // the daemon is starting
 	}
+	n := 0
 	for _, source := range now.Sources {
 		for _, stream := range source.Streams {
-			if stream.Name == registry.Orders && (stream.Progress != nil || stream.Watermark.IsZero()) {
-				return false
+			if stream.Name == registry.Orders && stream.State == status.StateRunning && stream.Progress == nil && !stream.Watermark.IsZero() {
+				n++
 			}
 		}
 	}
-	return true
+	return n == f.sources
 }

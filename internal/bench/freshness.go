@@ -31,16 +31,27 @@ func freshness(ctx context.Context, r *report) error {
 }
 
 // watchChanges places an order at every poll until done, and returns how old each
-// was when it was first seen.
+// was when a reader first saw it.
 func watchChanges(ctx context.Context, s *service, d *daemon, done func() bool) ([]time.Duration, error) {
+	return watchOrders(ctx, d.query, "larder.sales_orders", func() (bool, error) {
+		if done() {
+			return true, nil
+		}
+		return false, s.post(ctx, "/admin/change", `{"action": "place", "count": 1}`)
+	})
+}
+
+// watchOrders has something done before every poll, until that is done, and returns how old each order that was
+// placed meanwhile was when it was first in a table.
+func watchOrders(ctx context.Context, query func(context.Context, string) ([][]string, error), table string, do func() (done bool, err error)) ([]time.Duration, error) {
 	var ages []time.Duration
 	newest := time.Now().UnixMicro()
 	seen := map[string]bool{}
-	for !done() {
-		if err := s.post(ctx, "/admin/change", `{"action": "place", "count": 1}`); err != nil {
-			return nil, err
+	for {
+		if done, err := do(); err != nil || done {
+			return ages, err
 		}
-		rows, err := d.query(ctx, fmt.Sprintf("SELECT id, toUnixTimestamp64Micro(updated_at) FROM larder.sales_orders WHERE updated_at > fromUnixTimestamp64Micro(%d)", newest))
+		rows, err := query(ctx, fmt.Sprintf("SELECT id, toUnixTimestamp64Micro(updated_at) FROM %s WHERE updated_at > fromUnixTimestamp64Micro(%d)", table, newest))
 		if err != nil {
 			return nil, err
 		}
@@ -59,5 +70,4 @@ func watchChanges(ctx context.Context, s *service, d *daemon, done func() bool) 
 			return nil, err
 		}
 	}
-	return ages, nil
 }
