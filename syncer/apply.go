@@ -90,6 +90,8 @@ func (y *Syncer) place(wanted []Source) (applied Applied, err error) {
 		order[i] = v
 	}
 	y.configured.Store(int64(len(wanted)))
+	membership := membershipOf(wanted)
+	y.membership.Store(&membership)
 	y.mu.Lock()
 	before := y.order
 	y.order = order

@@ -54,6 +54,16 @@ func owner(source string, processes []string) (owner string) {
 	return owner
 }
 
+// membershipOf is what a process claims that shares these sources with others.
+func membershipOf(sources []Source) string {
+	var names []string
+	for _, s := range sources {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s, list %016x", lease.Member, schedule.Hash(names...))
+}
+
 // takes reports whether a source of that name belongs to this process.
 func (y *Syncer) takes(source string) bool {
 	members := y.members.Load()
@@ -94,7 +104,7 @@ func (y *Syncer) shardNames(sources []Source) map[string]string {
 func shardGauges(y *Syncer) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "larder_shard_processes", Help: "Processes among which the sources are divided: with shard: auto the ones that are alive.",
+			Name: "larder_shard_processes", Help: "Processes among which the sources are divided: with shard: auto the ones that are alive and have the same list.",
 		}, func() float64 { return float64(y.processes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "larder_shard_sources", Help: "Configured sources that belong to this process.",
@@ -106,7 +116,7 @@ func shardGauges(y *Syncer) []prometheus.Collector {
 // what they wrote is durable. Which it serves is known once all processes have been seen.
 func (y *Syncer) claimed() (names []string) {
 	if y.opts.Shard.Auto {
-		if names = append(names, lease.Member); y.members.Load() == nil {
+		if names = append(names, *y.membership.Load()); y.members.Load() == nil {
 			return names
 		}
 	}

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -69,6 +70,18 @@ func (c *crew) prepare() *world {
 	}
 	c.all = append(c.all, w)
 	return w
+}
+
+// apply changes the list of a process.
+func (c *crew) apply(w *world, sources []Source) {
+	c.t.Helper()
+	sources = slices.Clone(sources)
+	for i := range sources {
+		w.edit(&sources[i])
+	}
+	if _, err := w.syncer.Apply(sources, w.schedule); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // leaves takes a process out that has ended.
@@ -187,6 +200,112 @@ func TestProcessesShareTheSourcesByThemselves(t *testing.T) {
 		ended.halt()
 		c.leaves(ended)
 		c.settles("one ends", 30*time.Second-time.Since(began))
+	})
+}
+
+// A source that only some processes have in their lists is served by one of those, whichever it falls
+// to; nothing moves that need not, and when all lists are alike again one process claims each source.
+func TestWhatSomeProcessesLackIsServed(t *testing.T) {
+	inCrew(t, 8, func(t *testing.T, c *crew) {
+		all := c.sources
+		c.sources = all[:6]
+		for range 3 {
+			c.join()
+		}
+		// claimed is how many processes claim each source.
+		claimed := func() map[string]int {
+			n := map[string]int{}
+			for _, w := range c.all {
+				for _, s := range w.syncer.served() {
+					n[s.Name]++
+				}
+			}
+			return n
+		}
+		served := func(what string, sources []Source, limit time.Duration) map[string][]string {
+			t.Helper()
+			c.all[0].until(what, limit, func() bool {
+				held := c.look()
+				return !slices.ContainsFunc(sources, func(s Source) bool { return len(held[s.Name]) == 0 })
+			})
+			return c.look()
+		}
+		time.Sleep(time.Minute) // the first one may have had all
+		clear(c.turns)
+		before := served("three begin", c.sources, time.Minute)
+		c.apply(c.all[0], all)
+		time.Sleep(30 * time.Second)
+		if n := claimed(); slices.Max(slices.Collect(maps.Values(n))) > 1 {
+			t.Errorf("half a minute after one list has changed, processes claim %v", n)
+		}
+		now := served("one has more", all, 90*time.Second)
+		c.apply(c.all[1], all)
+		time.Sleep(10 * time.Minute)
+		c.apply(c.all[2], all)
+		c.all[0].until("each source is claimed once", time.Minute, func() bool {
+			n := claimed()
+			return len(n) == len(all) && slices.Max(slices.Collect(maps.Values(n))) == 1
+		})
+		after := served("all have more", all, time.Minute)
+		for name, by := range before {
+			if !slices.Equal(now[name], by) || !slices.Equal(after[name], by) || len(c.turns[name]) > 1 {
+				t.Errorf("%s was held by %q, while lists differed by %q, then by %q: %q", name, by, now[name], after[name], c.turns[name])
+			}
+		}
+	})
+}
+
+// TestADayOfDifferentLists changes the lists of processes, kills some and has others join, for a day. Each
+// source that a process has in its list is served within two minutes, and when all lists are alike again
+// one process claims each.
+func TestADayOfDifferentLists(t *testing.T) {
+	inCrew(t, 6, func(t *testing.T, c *crew) {
+		random := rand.New(rand.NewPCG(2, 31))
+		all, lists := c.sources, map[*world][]Source{}
+		// some is a list without a few of the sources.
+		some := func() []Source {
+			return slices.DeleteFunc(slices.Clone(all), func(Source) bool { return random.IntN(4) == 0 })
+		}
+		join := func() {
+			c.sources = some()
+			w := c.join()
+			lists[w] = c.sources
+		}
+		served := func(what string) {
+			t.Helper()
+			c.all[0].until(what, 2*time.Minute, func() bool {
+				held := c.look()
+				return !slices.ContainsFunc(c.all, func(w *world) bool {
+					return slices.ContainsFunc(lists[w], func(s Source) bool { return len(held[s.Name]) == 0 })
+				})
+			})
+		}
+		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end) && !t.Failed(); {
+			switch event := random.IntN(4); {
+			case len(c.all) < 2 || event == 0 && len(c.all) < 5:
+				join()
+				served("one joins")
+			case event == 1:
+				one := c.all[random.IntN(len(c.all))]
+				one.crash(random.IntN(3))
+				c.leaves(one)
+				served("one is killed")
+			case event == 2:
+				for _, w := range c.all {
+					lists[w] = all
+					c.apply(w, all)
+				}
+				c.sources = all
+				c.all[0].until("each source is claimed once", 2*time.Minute, func() bool { c.look(); return c.served(holders(c.all)) })
+			default:
+				one := c.all[random.IntN(len(c.all))]
+				lists[one] = some()
+				c.apply(one, lists[one])
+				served("a list changes")
+			}
+			clear(c.turns)
+			time.Sleep(time.Duration(random.Int64N(int64(20 * time.Minute))))
+		}
 	})
 }
 

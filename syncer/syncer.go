@@ -126,6 +126,7 @@ type Syncer struct {
 	// configured is how many sources all processes have.
 	configured atomic.Int64
 	members    atomic.Pointer[[]string] // ids of the processes that share the sources; nil: not known, or the number is fixed
+	membership atomic.Pointer[string]   // what this process claims as one of them
 }
 
 // maxBackfills bounds the backfills of one process, and with them its memory;

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,9 +41,13 @@ const (
 	// act, by its own clock. The others take it to be dead [sinks.ClaimTimeout]
 	// after that beat: in between, what it has begun can end.
 	Lasts = 20 * time.Second
-	// Member is claimed beside the sources by a process that shares them with others: so each sees
-	// which processes there are. It is the name of no source, and nobody holds it.
+	// Member begins what a process claims beside the sources when it shares them with others: so each
+	// sees which processes there are. What follows is the same for the same list of sources. It is
+	// the name of no source, and nobody holds it.
 	Member = "shard: auto"
+	// listsSettle is how long processes with different lists of sources count as members together:
+	// a changed configuration does not reach all at once.
+	listsSettle = time.Minute
 	// versionsLimit bounds the look at the highest version before a source is held.
 	versionsLimit = 12 * time.Second
 )
@@ -81,7 +86,7 @@ type Leases struct {
 	silent    bool               // at the end nothing is given back: a run has left before its rows were durable
 	until     time.Time          // of all that is held
 	all       map[string]*lease
-	members   []string      // ids of the processes that claimed [Member], as last believed
+	members   []string      // ids of the processes that share the sources, as last believed
 	back      time.Time     // when beats were last good again after a silence of [Lasts]
 	err       error         // of the last beat
 	news      chan struct{} // closed and replaced at every beat
@@ -251,7 +256,7 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	l.err = err
 	next = beatEvery
 	for name, s := range l.all {
-		if err != nil || !s.held && name != Member {
+		if err != nil || !s.held && !isMember(name) {
 			next = beatSoon
 		}
 	}
@@ -269,14 +274,19 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 		l.until = began.Add(Lasts)
 	}
 	maps.DeleteFunc(l.all, func(name string, _ *lease) bool { return !wants[name] })
+	var sharing []sinks.Claim
 	bySource := map[string][]sinks.Claim{}
 	for _, c := range claims {
-		if !gone(c.Process.ID) {
+		switch {
+		case gone(c.Process.ID):
+		case isMember(c.Source):
+			sharing = append(sharing, c)
+		default:
 			bySource[c.Source] = append(bySource[c.Source], c)
 		}
 	}
 	if err == nil {
-		l.readMembers(bySource[Member], late, now)
+		l.readMembers(sharing, late, now)
 	}
 	lost = map[string]error{}
 	for name := range wants {
@@ -289,7 +299,7 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 		if late {
 			*s = lease{}
 		}
-		if err == nil && name != Member {
+		if err == nil && !isMember(name) {
 			s.read(l.process, bySource[name], began, now)
 		}
 		if held && !s.held {
@@ -300,15 +310,25 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 	return free, lost
 }
 
-// readMembers takes in which processes share the sources. What kept this one from beating for long
-// may have kept the others, too: that some are missing is believed a beat after it is over.
+func isMember(claimed string) bool { return strings.HasPrefix(claimed, Member) }
+
+// readMembers takes in which processes share the sources. One that has had another list than this
+// one for [listsSettle] is none of them: it may lack what would fall to it. What kept this process
+// from beating for long may have kept the others, too: that some are missing is believed a beat
+// after it is over.
 func (l *Leases) readMembers(claims []sinks.Claim, late bool, now time.Time) {
 	if late {
 		l.back = now
 	}
-	var members []string
+	i := slices.IndexFunc(claims, func(c sinks.Claim) bool { return c.Process.ID == l.process.ID })
+	if i < 0 {
+		return // this process shares none
+	}
+	own, members := claims[i], []string(nil)
 	for _, c := range claims {
-		members = append(members, c.Process.ID)
+		if c.Source == own.Source || own.BeatAt.Sub(own.Since) < listsSettle || own.BeatAt.Sub(c.Since) < listsSettle {
+			members = append(members, c.Process.ID)
+		}
 	}
 	if len(members) >= len(l.members) || now.Sub(l.back) >= beatEvery {
 		slices.Sort(members)
