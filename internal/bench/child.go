@@ -77,7 +77,7 @@ func serveChild(args []string) error {
 	return sandbox.ServeThrough(context.Background(), ln, s, benchHandler(s, padded(s.Handler(), *pad*1e6)))
 }
 
-// benchHandler is the sandbox with counters at /bench, and /bench/freeze that
+// benchHandler is the sandbox with counters at /bench, processes told apart below /as/, and /bench/freeze that
 // stops the world so that it can be compared. The service's clock goes on: its minutes
 // would else have no end, nor would what was used of a limit come back.
 func benchHandler(s *sandbox.Sandbox, api http.Handler) http.Handler {
@@ -92,6 +92,13 @@ func benchHandler(s *sandbox.Sandbox, api http.Handler) http.Handler {
 			panic(http.ErrAbortHandler)
 		}
 	})
+	a := &askers{byKey: map[string]*asked{}}
+	mux.HandleFunc("GET /bench/askers", func(w http.ResponseWriter, _ *http.Request) {
+		if err := json.NewEncoder(w).Encode(a.noted()); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	mux.Handle("/as/", a.through(api))
 	mux.HandleFunc("POST /bench/freeze", func(http.ResponseWriter, *http.Request) { s.StopAt(time.Now()) })
 	mux.HandleFunc("POST /bench/reset", func(http.ResponseWriter, *http.Request) { s.ResetStats() })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

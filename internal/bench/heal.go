@@ -88,7 +88,7 @@ func measureHeal(ctx context.Context, r *report, s *service, d *daemon, harms []
 	if err != nil {
 		return err
 	}
-	if err := runVerify(ctx, d, &after); err != nil {
+	if err := runVerify(ctx, d, &after, "--stream", "sales_orders"); err != nil {
 		return err
 	}
 	healed, err := healedRequests(ctx, d, began)

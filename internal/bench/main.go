@@ -30,6 +30,7 @@ var scenarios = []scenario{
 	{"backfill", "200,000 orders from an unlimited sandbox: speed, CPU, heap", backfill},
 	{"start", "a daemon with a filled warehouse: memory, and the time until it is ready", start},
 	{"fleet", "1,000 restaurants: first mirror, rest, changes, restart, kill -9", theFleet.run},
+	{"shards", "four processes share 1,000 restaurants, one is killed and another joins: who asks when", shards},
 	{"pace", "use of the documented limits under each way to count a minute", pace},
 	{"quiet", "requests, inserts and parts while nothing changes", quiet},
 	{"menus", "menus of 500 products that stay as they are: requests, inserts, CPU", menus},
@@ -58,7 +59,7 @@ func main() {
 		exit(serveChild(os.Args[2:]))
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	flags.IntVar(&theFleet.sources, "sources", 1000, "restaurants of fleet")
+	flags.IntVar(&theFleet.sources, "sources", 1000, "restaurants of fleet and shards")
 	flags.StringVar(&theFleet.phases, "phases", "rest,15,30,restart,kill", "of fleet: rest, restart, kill, or changes a second; in this order")
 	flags.DurationVar(&theFleet.rest, "rest", 5*time.Minute, "length of a phase of fleet")
 	_ = flags.Parse(os.Args[1:]) // it exits with an error
