@@ -2,6 +2,7 @@ package proof
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -9,6 +10,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -95,17 +97,12 @@ func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[
 	if st.Def.LinesMayVanish || stated.readDay(r.Totals) != "" {
 		return nil
 	}
-	sum := dayFigures{}
-	for _, day := range days {
-		if day.bad != "" {
-			return nil
-		}
-		for name, amount := range day.figures {
-			sum[name] = new(big.Rat).Add(ratOf(sum[name]), ratOf(amount)).FloatString(sumDecimals)
-		}
+	sums, ok := addUp(days)
+	if !ok {
+		return nil
 	}
 	var items []mapping.DriftItem
-	for _, d := range differ(stated.figures, sum, nil) {
+	for _, d := range differ(stated.figures, sums, nil) {
 		example := fmt.Sprintf(`{"totals":%q,"days":%q}`, d.Service, d.Mirror)
 		items = append(items, mapping.DriftItem{Path: "totals." + strings.ReplaceAll(d.Figure, "/", "."), Kind: mapping.DriftTotals, Example: []byte(example)})
 	}
@@ -116,13 +113,53 @@ func (b *bracket) reportTotals(ctx context.Context, sp Span, r answer, days map[
 	return st.Writer.Store(ctx, in)
 }
 
+// addUp adds up days, unless one of them cannot be compared.
+func addUp(days map[types.Date]*reported) (_ dayFigures, ok bool) {
+	sums := map[string]*sum{}
+	for _, day := range days {
+		if day.bad != "" {
+			return nil, false
+		}
+		for name, amount := range day.figures {
+			if sums[name] == nil {
+				sums[name] = &sum{}
+			}
+			sums[name].add(amount)
+		}
+	}
+	figures := dayFigures{}
+	for name, s := range sums {
+		figures[name] = s.value().FloatString(sumDecimals)
+	}
+	return figures, true
+}
+
 // sumDecimals are more than any amount of the service has.
 const sumDecimals = 10
+
+// sum is the exact sum of amounts: in hundredths, as the service writes them, and of those with more digits.
+type sum struct {
+	hundredths int64
+	rest       big.Rat
+}
+
+func (s *sum) add(amount string) {
+	whole, fraction, _ := strings.Cut(amount, ".")
+	if len(whole) <= 14 && len(fraction) <= 2 { // a thousand of them do not overflow
+		if n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64); err == nil {
+			s.hundredths += n
+			return
+		}
+	}
+	s.rest.Add(&s.rest, ratOf(amount))
+}
+
+func (s *sum) value() *big.Rat { return new(big.Rat).Add(big.NewRat(s.hundredths, 100), &s.rest) }
 
 // readDay adds the figures of a row of /sales/daily; it returns what cannot be
 // compared of it.
 func (r *reported) readDay(raw []byte) string {
-	var row map[string]jsontext.Value
+	row := make(map[string]jsontext.Value, 16)
 	if err := mapping.Unmarshal(raw, &row); err != nil {
 		return "the service's day is no JSON object"
 	}
@@ -163,10 +200,24 @@ func (r *reported) aside() string {
 	return "not compared, being no amount: " + strings.Join(text.Few(listed), ", ")
 }
 
-var (
-	amount  = regexp.MustCompile(`^-?0{0,99}[0-9]{1,16}(\.[0-9]{1,2})?$`) // money as a column holds it (api.md, "Conventions")
-	decimal = regexp.MustCompile(`^-?[0-9]{1,100}(\.[0-9]{1,100})?$`)     // without an exponent, or spaces; no longer than is computed with
-)
+// amount is money as a column holds it (api.md, "Conventions").
+var amount = regexp.MustCompile(`^-?0{0,99}[0-9]{1,16}(\.[0-9]{1,2})?$`)
+
+// isDecimal reports whether a text is a decimal without an exponent, or spaces, no longer than is computed with.
+func isDecimal(text string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return areDigits(whole) && (!point || areDigits(fraction))
+}
+
+// areDigits reports whether a text is 1 to 100 digits.
+func areDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= 100
+}
 
 // readLine adds the figures of a row of /sales/products.
 func (r *reported) readLine(raw []byte) string {
@@ -207,10 +258,14 @@ func (r *reported) readLine(raw []byte) string {
 // take adds one figure from its JSON.
 func (f dayFigures) take(name string, value jsontext.Value) string {
 	text := string(bytes.TrimSpace(value))
-	if strings.HasPrefix(text, `"`) && mapping.Unmarshal(value, &text) != nil {
-		text = ""
+	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
+		if inner = strings.TrimSuffix(inner, `"`); isDecimal(inner) { // nearly all
+			text = inner
+		} else if mapping.Unmarshal(value, &text) != nil {
+			text = ""
+		}
 	}
-	if !decimal.MatchString(text) {
+	if !isDecimal(text) {
 		return fmt.Sprintf("%s is %s, and no number", name, shortJSON(value))
 	}
 	f[name] = text
@@ -237,22 +292,41 @@ const mostFigures = 100
 
 // differ compares the figures of the two sides, to the last digit. It returns those that
 // differ, by name.
-func differ(service, mirror dayFigures, ignored map[string]string) []sinks.Difference {
-	var found []sinks.Difference
-	names := dayFigures{} // either side may have none
-	maps.Copy(names, service)
-	maps.Copy(names, mirror)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		line, figure := lineFigure(name)
-		if _, ignore := ignored[name]; ignore || line != "" && figure == sinks.RoundedLines {
-			continue // the service does not report it, or no amount
-		}
+func differ(service, mirror dayFigures, ignored map[string]string) (found []sinks.Difference) {
+	compare := func(name string) {
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
-		if d.Service != d.Mirror && gapOf(d).Sign() != 0 {
+		if d.Service == d.Mirror || numberOf(d.Service) == numberOf(d.Mirror) {
+			return
+		}
+		line, figure := lineFigure(name)
+		if _, ignore := ignored[name]; !ignore && (line == "" || figure != sinks.RoundedLines) { // else the service does not report it, or no amount
 			found = append(found, d)
 		}
 	}
+	for name := range service {
+		compare(name)
+	}
+	for name := range mirror {
+		if _, both := service[name]; !both {
+			compare(name)
+		}
+	}
+	slices.SortFunc(found, func(a, b sinks.Difference) int { return cmp.Compare(a.Figure, b.Figure) })
 	return found
+}
+
+// number is a decimal without the zeros that change nothing: numbers are equal when decimals are.
+type number struct {
+	negative bool
+	digits   string // empty for zero
+}
+
+func numberOf(decimal string) number {
+	digits, negative := strings.CutPrefix(decimal, "-")
+	if digits = strings.TrimLeft(digits, "0"); strings.Contains(digits, ".") {
+		digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
+	}
+	return number{negative && digits != "", digits}
 }
 
 // lineFigure splits the name of a figure of a line of products; line is empty for another.
@@ -303,14 +377,22 @@ func mirrored(all []sinks.DayFigures) map[types.Date]dayFigures {
 	return days
 }
 
-// sumOf hashes figures, so that a later change of them is noticed.
-func (f dayFigures) sumOf() uint64 {
+// sumOf hashes figures, in any order, so that a later change of them is noticed.
+func (f dayFigures) sumOf() (sum uint64) {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if value := ratOf(f[name]); value.Sign() != 0 {
-			_, _ = h.WriteString(name + "\x00" + value.RatString() + "\x00") // maphash never fails
+	for name, text := range f {
+		n := numberOf(text)
+		if n.digits == "" {
+			continue
 		}
+		h.Reset()
+		_, _ = h.WriteString(name) // maphash never fails
+		if _ = h.WriteByte(0); n.negative {
+			_ = h.WriteByte('-')
+		}
+		_, _ = h.WriteString(n.digits)
+		sum += h.Sum64()
 	}
-	return h.Sum64()
+	return sum
 }

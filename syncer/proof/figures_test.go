@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,6 +178,92 @@ func TestDaysAreJudgedByBothSidesOfTheBracket(t *testing.T) {
 		if len(differ(f, dayFigures{"tips": cmp.Or(want, "0")}, nil)) > 0 {
 			t.Errorf("%q is not %s", f["tips"], want)
 		}
+	}
+}
+
+// TestFiguresAreComparedAndAddedUpExactly, however many digits the service writes: as rational numbers would be.
+func TestFiguresAreComparedAndAddedUpExactly(t *testing.T) {
+	decimals := []string{
+		"0", "-0", "0.00", "-0.0", "00", "1", "-1", "1.0", "01.00", "0.1", "-0.10", "0.01", "10", "100", "-12.34", "-12.340", "12.345", "0.005",
+		"999999999999999", "999999999999999.99", "9999999999999999.99", "-9999999999999999", "0.0000000001", "7.0000000000",
+		"00000000000000000000000001.50", strings.Repeat("9", 100) + ".5",
+	}
+	for _, a := range decimals {
+		for _, b := range decimals {
+			equal := ratOf(a).Cmp(ratOf(b)) == 0
+			x, y := dayFigures{"tips": a}, dayFigures{"tips": b}
+			if got := len(differ(x, y, nil)) == 0; got != equal || (x.sumOf() == y.sumOf()) != equal {
+				t.Errorf("%s and %s: equal %t, hashes %d and %d", a, b, got, x.sumOf(), y.sumOf())
+			}
+			sums, ok := addUp(map[types.Date]*reported{"2026-03-01": {figures: x}, "2026-03-02": {figures: y}, "2026-03-03": {figures: x}})
+			want := new(big.Rat).Add(new(big.Rat).Add(ratOf(a), ratOf(b)), ratOf(a)).FloatString(sumDecimals)
+			if !ok || sums["tips"] != want {
+				t.Errorf("%s + %s + %s = %s, want %s", a, b, a, sums["tips"], want)
+			}
+		}
+	}
+	many := map[types.Date]*reported{}
+	for n := range 1000 {
+		many[addDays("2026-03-01", n)] = &reported{figures: dayFigures{"tips": "999999999999999.99"}}
+	}
+	want := new(big.Rat).Mul(ratOf("999999999999999.99"), big.NewRat(1000, 1))
+	if sums, _ := addUp(many); sums["tips"] != want.FloatString(sumDecimals) {
+		t.Errorf("a thousand times 999999999999999.99 is %s", sums["tips"])
+	}
+	if _, ok := addUp(map[types.Date]*reported{"2026-03-01": {bad: "the day is missing"}}); ok {
+		t.Error("a day that cannot be compared was added up")
+	}
+}
+
+// quietDays are the answer of a deep run about a location with few sales, and what the mirror has.
+func quietDays() (sp Span, r answer, mirror map[types.Date]dayFigures) {
+	sp, mirror = Span{From: "2026-01-01", To: "2026-04-02"}, map[types.Date]dayFigures{}
+	var rows []string
+	for n, day := range sp.Days() {
+		if n%10 == 0 {
+			rows = append(rows, oneOrder(day))
+			mirror[day] = dayFigures{"orders": "1", "net_sales": "10.00", "items": "10.00", "payments/cash": "10.00", "by_type/dine_in": "10.00", "by_channel/pos": "10.00"}
+		} else {
+			rows = append(rows, oneOrder(day, "10.00", "0.00", `"orders":1`, `"orders":0`))
+		}
+	}
+	for _, row := range rows {
+		r.Rows = append(r.Rows, []byte(row))
+	}
+	r.days = PlaceRows(r.Rows, false)
+	return sp, r, mirror
+}
+
+// judgeQuietDays does what a bracket does with an answer.
+func judgeQuietDays(sp Span, r answer, mirror map[types.Date]dayFigures) (proven int) {
+	service := readReport(sp, r, false)
+	for _, day := range sp.Days() {
+		p := judgeDay(*service[day], mirror[day], mirror[day])
+		if p.hash = service[day].figures.sumOf() ^ mirror[day].sumOf(); p.Verdict == sinks.VerdictProven {
+			proven++
+		}
+	}
+	addUp(service)
+	return proven
+}
+
+func BenchmarkJudge(b *testing.B) {
+	sp, r, mirror := quietDays()
+	b.ReportAllocs()
+	for b.Loop() {
+		judgeQuietDays(sp, r, mirror)
+	}
+}
+
+// TestDaysThatAreProvenTakeLittle: what is allocated for them is what reading the answer takes.
+func TestDaysThatAreProvenTakeLittle(t *testing.T) {
+	sp, r, mirror := quietDays()
+	if proven := judgeQuietDays(sp, r, mirror); proven != MaxRange {
+		t.Fatalf("%d days are proven", proven)
+	}
+	reading := testing.AllocsPerRun(3, func() { readReport(sp, r, false) })
+	if all := testing.AllocsPerRun(3, func() { judgeQuietDays(sp, r, mirror) }); all > reading+5*MaxRange {
+		t.Errorf("%.0f allocations, %.0f of them to read the answer", all, reading)
 	}
 }
 

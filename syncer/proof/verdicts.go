@@ -280,7 +280,7 @@ func (v *verdicts) log(ctx context.Context, concluded []dayProof) {
 		}
 	}
 	for _, p := range concluded {
-		if !p.isNew {
+		if !p.isNew || p.Verdict == sinks.VerdictProven {
 			continue
 		}
 		log := v.stream.Source.Log.With("stream", v.stream.Def.Name, "day", p.Day, "differences", shown(p.differences))
