@@ -104,7 +104,8 @@ func (st *Totals) askTotals(ctx context.Context, lane *api.Client, sp Span, anew
 	if r.Currency != types.Currency {
 		in.Drifted([]mapping.DriftItem{{Path: "currency", Kind: mapping.DriftValue, Example: strconv.AppendQuote(nil, r.Currency)}}, "", r.Date)
 	}
-	in.AfterTaken = func() { st.stored.note(sp, changed) }
+	recent := addDays(st.shared.today(), 1-MaxRange)
+	in.AfterTaken = func() { st.stored.note(sp, recent, changed) }
 	if st.Def.LinesMayVanish {
 		if err := st.removeLines(ctx, in, sp, r, stored, changed, present); err != nil {
 			return nil, r, err

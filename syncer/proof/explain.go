@@ -73,7 +73,7 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof)
 		default:
 			continue
 		}
-		if before.verdict == sinks.VerdictExplained && before.gap.hash == p.gap.hash {
+		if before.verdict == sinks.VerdictExplained && before.gap != nil && before.gap.hash == p.gap.hash {
 			p.Verdict, p.Reason = sinks.VerdictExplained, p.explained
 		}
 	}

@@ -108,11 +108,11 @@ func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint6
 	}
 	st.stored.mu.Lock()
 	defer st.stored.mu.Unlock()
-	maps.DeleteFunc(st.stored.of, func(key string, _ uint64) bool { return key < string(recent) })
+	st.stored.of.forget(recent)
 	for _, day := range read.Days() {
 		for _, l := range locations {
-			if key := DayKey(day, l); day >= recent && st.stored.of[key] == 0 && !open[key] {
-				st.stored.of[key] = found[key]
+			if key := DayKey(day, l); day >= recent && st.stored.of.at(day, l) <= nothingStored && !open[key] {
+				st.stored.of.set(day, l, found[key]+nothingStored)
 			}
 		}
 	}
@@ -122,8 +122,11 @@ func (st *Totals) storedDays(ctx context.Context, sp Span) (map[types.Date]uint6
 // dayHashes are remembered of the last 92 days: of the rows of each, as they are stored.
 type dayHashes struct {
 	mu sync.Mutex
-	of map[string]uint64 // by DayKey
+	of byDay[uint64] // each with nothingStored added: 0 where it is not known what is stored
 }
+
+// nothingStored is remembered of a day of which nothing is stored.
+const nothingStored = 1
 
 func (d *dayHashes) forget() {
 	d.mu.Lock()
@@ -131,13 +134,13 @@ func (d *dayHashes) forget() {
 	clear(d.of)
 }
 
-// note remembers days that were written. Rows of days outside of the span are in quarantine.
-func (d *dayHashes) note(sp Span, written map[types.Date]uint64) {
+// note remembers days from a recent one on that were written. Rows of days outside of the span are in quarantine.
+func (d *dayHashes) note(sp Span, recent types.Date, written map[types.Date]uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for day, sum := range written {
-		if sp.Covers(day) {
-			d.of[DayKey(day, sp.Location)] = sum
+		if sp.Covers(day) && day >= recent {
+			d.of.set(day, sp.Location, sum+nothingStored)
 		}
 	}
 }
@@ -148,8 +151,8 @@ func (d *dayHashes) remembered(sp Span) (sums map[types.Date]uint64, missing []t
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, day := range sp.Days() {
-		if sum, known := d.of[DayKey(day, sp.Location)]; known {
-			sums[day] = sum
+		if sum := d.of.at(day, sp.Location); sum != 0 {
+			sums[day] = sum - nothingStored
 		} else {
 			missing = append(missing, day)
 		}
@@ -172,7 +175,8 @@ func (d *dayHashes) changed(sp Span, r answer, stored map[types.Date]uint64) map
 	maps.DeleteFunc(sums, func(day types.Date, sum uint64) bool {
 		old, known := stored[day]
 		if !sp.Covers(day) { // it was not asked for
-			old, known = d.of[DayKey(day, sp.Location)]
+			remembered := d.of.at(day, sp.Location)
+			old, known = remembered-nothingStored, remembered != 0
 		}
 		return known && old == sum
 	})

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/sinks"
@@ -82,10 +81,14 @@ func (d *Shared) proofChanged() {
 		for _, st := range d.On() {
 			locations, v := st.deepLocations(), st.verdicts
 			v.mu.Lock()
-			for key, last := range v.last {
-				day, location, _ := strings.Cut(key, "/")
-				if day >= string(from) && slices.Contains(locations, location) && !slices.Contains(inactive, location) {
-					yield(sinks.Verdict{Day: day, Subject: v.subject(), Verdict: last.verdict, AskedAt: last.asked}) // it takes all
+			for location, values := range v.last {
+				if !slices.Contains(locations, location) || slices.Contains(inactive, location) {
+					continue
+				}
+				for day, last := range values.all() {
+					if day >= from && last.verdict != "" {
+						yield(sinks.Verdict{Day: string(day), Subject: v.subject(), Verdict: last.verdict, AskedAt: last.askedAt()}) // it takes all
+					}
 				}
 			}
 			v.mu.Unlock()

@@ -41,8 +41,8 @@ var seed = maphash.MakeSeed()
 func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 	common := stream.NewStream(o, def)
 	st := &Totals{
-		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, stored: dayHashes{of: map[string]uint64{}},
-		verdicts: &verdicts{stream: common, shared: shared, last: map[string]lastVerdict{}},
+		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, stored: dayHashes{of: byDay[uint64]{}},
+		verdicts: &verdicts{stream: common, shared: shared, last: byDay[lastVerdict]{}},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
 	st.back.Store(&backfill{})

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/text"
@@ -27,16 +26,18 @@ type verdicts struct {
 	shared *Shared
 
 	mu   sync.Mutex
-	last map[string]lastVerdict // by DayKey
+	last byDay[lastVerdict]
 }
 
 // lastVerdict is the last verdict about a day.
 type lastVerdict struct {
-	verdict string
-	asked   time.Time // when the service was asked for the day, by the service's clock
-	hash    uint64    // of the last proof of it; 0 when a process before this one wrote it, but of a day that differs
-	gap     gap       // that was found last, since the day was right last
+	verdict string // empty for none
+	asked   int64  // when the service was asked for the day, by the service's clock, in microseconds
+	hash    uint64 // of the last proof of it; 0 when a process before this one wrote it, but of a day that differs
+	gap     *gap   // that was found last, since the day was right last; nil for none
 }
+
+func (l lastVerdict) askedAt() time.Time { return time.UnixMicro(l.asked).UTC() }
 
 // isProven reports whether a day with the verdict is proven.
 func isProven(verdict string) bool {
@@ -61,7 +62,7 @@ func (l lastVerdict) covers(p dayProof) bool {
 	case p.Verdict == sinks.VerdictHealed, p.Verdict != l.verdict && (!isProven(p.Verdict) || !isProven(l.verdict)):
 		return false
 	case l.hash == 0 && !l.differs():
-		return isGood(l.verdict) && schedule.DayOf(l.asked) > p.Day // the day was over when it was proven
+		return isGood(l.verdict) && schedule.DayOf(l.askedAt()) > p.Day // the day was over when it was proven
 	}
 	return l.hash == p.hash
 }
@@ -78,7 +79,7 @@ func (v *verdicts) subject() string {
 func (v *verdicts) about(p dayProof) lastVerdict {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.last[p.key()]
+	return v.last.at(p.Day, p.Location)
 }
 
 // stored reads the stored verdicts about some days, of all streams.
@@ -131,7 +132,7 @@ func (d *Shared) restore(ctx context.Context, from types.Date) error {
 func (v *verdicts) forget(oldest types.Date) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return key < string(oldest) })
+	v.last.forget(oldest)
 }
 
 // takeOver takes over those of the stored verdicts that are about the stream, and not known.
@@ -139,23 +140,23 @@ func (v *verdicts) takeOver(all []sinks.Verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, verdict := range all {
-		key := DayKey(types.Date(verdict.Day), verdict.Location)
-		if _, known := v.last[key]; !known && verdict.Subject == v.subject() {
-			v.last[key] = restored(verdict, v.stream.Source.Versions)
+		day, location := types.Date(verdict.Day), verdict.Location
+		if verdict.Subject == v.subject() && v.last.at(day, location).verdict == "" {
+			v.last.set(day, location, restored(verdict, v.stream.Source.Versions))
 		}
 	}
 }
 
 // restored returns what is known by a stored verdict.
 func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
-	last := lastVerdict{verdict: verdict.Verdict, asked: verdict.AskedAt}
+	last := lastVerdict{verdict: unique.Make(verdict.Verdict).Value(), asked: verdict.AskedAt.UnixMicro()} // days share few texts
 	if len(verdict.Differences) > 0 && !isProven(verdict.Verdict) {
-		last.gap = gap{hash: gapHash(verdict.Differences), found: verdict.FoundVersion, fetched: verdict.HealingTried, resynced: verdict.HealingTried}
+		last.gap = &gap{hash: gapHash(verdict.Differences), found: verdict.FoundVersion, fetched: verdict.HealingTried, resynced: verdict.HealingTried}
 		if last.gap.found == 0 { // since when is not known
 			last.gap.found = versions.Take(1)
 		}
 		last.gap.since = last.gap.found
-		last.hash = verdictHash(last.gap, verdict.Reason)
+		last.hash = verdictHash(*last.gap, verdict.Reason)
 	}
 	return last
 }
@@ -165,11 +166,11 @@ func restored(verdict sinks.Verdict, versions *write.VersionClock) lastVerdict {
 func (v *verdicts) gap(p dayProof) gap {
 	old := v.about(p)
 	hash := gapHash(p.differences)
-	if old.gap.hash == hash {
-		return old.gap
+	if old.gap != nil && old.gap.hash == hash {
+		return *old.gap
 	}
 	now := gap{hash: hash, found: v.stream.Source.Versions.Take(1)}
-	if now.since = now.found; old.gap.hash != 0 && old.verdict != sinks.VerdictExplained {
+	if now.since = now.found; old.gap != nil && old.verdict != sinks.VerdictExplained {
 		now.since, now.resynced = old.gap.since, old.gap.resynced
 	}
 	return now
@@ -311,22 +312,26 @@ func shown(all []sinks.Difference) (texts []string) {
 
 // remember notes the last verdicts.
 func (v *verdicts) remember(found []dayProof) {
+	if len(found) == 0 {
+		return
+	}
 	v.mu.Lock()
 	for _, p := range found {
-		last := v.last[p.key()]
+		last := v.last.at(p.Day, p.Location)
 		if p.isNew {
-			last.verdict, last.asked, last.hash = p.Verdict, p.at, 0
+			last.verdict, last.asked, last.hash = p.Verdict, p.at.UnixMicro(), 0
 		}
 		if !p.passing {
 			last.hash = p.hash
 		}
 		switch {
 		case isProven(p.Verdict):
-			last.gap = gap{}
+			last.gap = nil
 		case p.gap.hash != 0:
-			last.gap = p.gap
+			now := p.gap
+			last.gap = &now
 		}
-		v.last[p.key()] = last
+		v.last.set(p.Day, p.Location, last)
 	}
 	v.mu.Unlock()
 	v.shared.proofChanged()
@@ -340,7 +345,7 @@ func (v *verdicts) withdrawOfAll(ctx context.Context) error {
 	}
 	defer v.shared.restoring.Release()
 	v.mu.Lock()
-	maps.DeleteFunc(v.last, func(key string, _ lastVerdict) bool { return !strings.Contains(key, "/") })
+	delete(v.last, "")
 	v.mu.Unlock()
 	stored, err := v.stored(ctx, FirstDay, v.shared.today())
 	if err != nil {

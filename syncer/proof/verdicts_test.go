@@ -33,8 +33,8 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 	}{
 		"proven again":                 {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictProven, hash: 1}, true},
 		"proven with other figures":    {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, false},
-		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, true},
-		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1)}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, false},
+		"proven when it was over":      {lastVerdict{verdict: sinks.VerdictHealed, asked: over.UnixMicro()}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, true},
+		"proven before it was over":    {lastVerdict{verdict: sinks.VerdictProven, asked: over.AddDate(0, 0, -1).UnixMicro()}, dayProof{Verdict: sinks.VerdictProven, hash: 2}, false},
 		"healed again":                 {lastVerdict{verdict: sinks.VerdictHealed, hash: 1}, dayProof{Verdict: sinks.VerdictHealed, hash: 1}, false},
 		"no answer":                    {lastVerdict{verdict: sinks.VerdictProven, hash: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, true},
 		"no answer once more":          {lastVerdict{verdict: sinks.VerdictUnsettled, hash: 1}, dayProof{Verdict: sinks.VerdictUnproven, passing: true}, false},
@@ -56,7 +56,8 @@ func TestOnlyWhatIsNewIsStored(t *testing.T) {
 // TestNoVerdictIsForgottenDuringAPass, which may be about days older than those of the turns.
 func TestNoVerdictIsForgottenDuringAPass(t *testing.T) {
 	shared := NewShared(&stream.Source{Clock: stream.Clock{WallClock: time.Now}})
-	v := &verdicts{shared: shared, last: map[string]lastVerdict{"2000-01-01": {verdict: sinks.VerdictDrift}}}
+	v := &verdicts{shared: shared, last: byDay[lastVerdict]{}}
+	v.last.set("2000-01-01", "", lastVerdict{verdict: sinks.VerdictDrift})
 	shared.since, shared.streams = "2000-01-01", []*Totals{{verdicts: v}}
 	known := func() int {
 		if err := shared.restore(t.Context(), "9999-12-31"); err != nil {
@@ -112,7 +113,7 @@ func TestTheStoredVerdictsAreReadOnce(t *testing.T) {
 			t.Errorf("they were read %d times", n)
 		}
 		for i, want := range []string{sinks.VerdictProven, sinks.VerdictDrift} {
-			if got := shared.streams[i].verdicts.last[reads.day].verdict; got != want {
+			if got := shared.streams[i].verdicts.last.at(types.Date(reads.day), "").verdict; got != want {
 				t.Errorf("%s has %q, not %q", shared.streams[i].Def.Name, got, want)
 			}
 		}
