@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -89,22 +90,22 @@ type checkpointKey struct{ source, stream, walk string }
 
 func keyOf(c *sinks.Checkpoint) checkpointKey { return checkpointKey{c.Source, c.Stream, c.Walk} }
 
-// storedCheckpoints are the checkpoints known to be stored, so that one that says
+// storedCheckpoints are hashes of the checkpoints known to be stored, so that one that says
 // nothing new is not stored again.
 type storedCheckpoints struct {
-	mu  sync.Mutex
-	all map[checkpointKey]sinks.Checkpoint
+	seed maphash.Seed
+	mu   sync.Mutex
+	all  map[checkpointKey]uint64
 }
 
 func newStoredCheckpoints() *storedCheckpoints {
-	return &storedCheckpoints{all: map[checkpointKey]sinks.Checkpoint{}}
+	return &storedCheckpoints{seed: maphash.MakeSeed(), all: map[checkpointKey]uint64{}}
 }
 
 func (s *storedCheckpoints) set(c sinks.Checkpoint) {
-	c.UpdatedAt = time.Time{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[keyOf(&c)] = c
+	s.all[keyOf(&c)] = s.hash(c)
 }
 
 func (s *storedCheckpoints) forget() {
@@ -114,19 +115,19 @@ func (s *storedCheckpoints) forget() {
 }
 
 func (s *storedCheckpoints) has(c sinks.Checkpoint) bool {
-	c.UpdatedAt = time.Time{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stored, ok := s.all[keyOf(&c)]
-	return ok && sameCheckpoint(stored, c)
+	return ok && stored == s.hash(c)
 }
 
-func sameCheckpoint(a, b sinks.Checkpoint) bool {
-	same := a.Watermark.Equal(b.Watermark) && a.Pending.Equal(b.Pending) && a.Since.Equal(b.Since) && a.StartedAt.Equal(b.StartedAt)
-	for _, c := range []*sinks.Checkpoint{&a, &b} {
-		c.Watermark, c.Pending, c.Since, c.StartedAt, c.UpdatedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+// hash is of all but the moment of storing.
+func (s *storedCheckpoints) hash(c sinks.Checkpoint) uint64 {
+	c.UpdatedAt = time.Time{}
+	for _, t := range []*time.Time{&c.Watermark, &c.Pending, &c.Since, &c.StartedAt} {
+		*t = t.UTC().Round(0) // equal instants are equal values then
 	}
-	return same && a == b
+	return maphash.Comparable(s.seed, c)
 }
 
 func (s *storedCheckpoints) remember(commits []*queued) {
