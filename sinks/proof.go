@@ -15,6 +15,8 @@ type DayQuery struct {
 	Source    string
 	Locations []string
 	Except    []string
+	// Patient: the answer may take a second longer, to share a statement with others.
+	Patient bool
 }
 
 // Figures are a day's figures by the API's names, as exact decimal text: counts

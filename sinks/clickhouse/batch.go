@@ -26,8 +26,8 @@ type batcher[Q, A any] struct {
 	read func(ctx context.Context, key string, questions []Q) ([]A, error)
 	// weight is what a question counts for, the same for all of a key; nil: one.
 	weight func(Q) int
-	// gather is how long a statement waits for questions that are about to come.
-	gather time.Duration
+	// gather is how long a statement waits for questions that are about to come, the same for all of a key; nil: not.
+	gather func(Q) time.Duration
 
 	mu      sync.Mutex
 	waiting map[string][]*question[Q, A] // by key, for as long as statements for it run
@@ -77,8 +77,11 @@ func (g *batcher[Q, A]) run(key string) {
 			g.mu.Unlock()
 			return
 		}
+		first := g.waiting[key][0].is
 		g.mu.Unlock()
-		time.Sleep(g.gather)
+		if g.gather != nil {
+			time.Sleep(g.gather(first))
+		}
 		g.answer(key, g.take(key))
 	}
 }

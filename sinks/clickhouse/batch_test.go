@@ -148,11 +148,16 @@ func TestAStatementThatFailsForOneFailsForNoOther(t *testing.T) {
 // Sums wait for those that are about to come, and many days are of few restaurants.
 func TestSumsOfTheSameDaysAreOneStatement(t *testing.T) {
 	for name, c := range map[string]struct {
-		to   string
-		n    int
-		want int
+		to      string
+		n       int
+		patient bool
+		within  time.Duration
+		want    int
 	}{
-		"a group": {"2026-03-02", 300, 1}, "one": {"2026-03-02", 1, 1}, "92 days, of 108 at a time": {"2026-05-31", 300, 3},
+		"a group": {"2026-03-02", 300, false, 50 * time.Millisecond, 1}, "one": {"2026-03-02", 1, false, time.Millisecond, 1},
+		"92 days, of 108 at a time": {"2026-05-31", 300, false, 50 * time.Millisecond, 3},
+		"within a second":           {"2026-05-31", 100, false, 900 * time.Millisecond, 4},
+		"that have a second":        {"2026-05-31", 100, true, 900 * time.Millisecond, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -165,12 +170,12 @@ func TestSumsOfTheSameDaysAreOneStatement(t *testing.T) {
 					}
 					return answers(queries, sums), nil
 				})
-				days.weight, days.gather = daysOf, gatherSums
+				days.weight, days.gather = daysOf, gathersSums
 				var all sync.WaitGroup
 				for i := range c.n {
 					all.Go(func() {
-						q := sinks.DayQuery{Business: fmt.Sprint("b", i), From: "2026-03-01", To: c.to}
-						time.Sleep(time.Duration(i%50) * time.Millisecond)
+						q := sinks.DayQuery{Business: fmt.Sprint("b", i), From: "2026-03-01", To: c.to, Patient: c.patient}
+						time.Sleep(time.Duration(i) * c.within / time.Duration(c.n))
 						answer, err := days.ask(t.Context(), spanOf(q), q)
 						if err != nil || len(answer) != 1 || answer[0].Line != q.Business {
 							t.Errorf("%+v: %+v, %v", q, answer, err)
@@ -195,6 +200,7 @@ func TestTheKeyOfASum(t *testing.T) {
 		func(q *sinks.DayQuery) { q.Location = "l" }, func(q *sinks.DayQuery) { q.Source = "s" },
 		func(q *sinks.DayQuery) { q.Locations = []string{"a", "b"} }, func(q *sinks.DayQuery) { q.Locations = []string{`a" "b`} },
 		func(q *sinks.DayQuery) { q.Except = []string{"a", "b"} }, func(q *sinks.DayQuery) { q.Locations = []string{} },
+		func(q *sinks.DayQuery) { q.Patient = true },
 	} {
 		other := q
 		edit(&other)

@@ -25,11 +25,19 @@ func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFi
 
 // gatherSums is how long sums wait for others of the same days: a statement costs 20 ms of CPU to plan, for one
 // restaurant or for 300, and turns come together ([schedule]).
-const gatherSums = 250 * time.Millisecond
+const gatherSums, gatherPatient = 250 * time.Millisecond, time.Second
+
+// gathersSums is how long a query of sums waits.
+func gathersSums(q sinks.DayQuery) time.Duration {
+	if q.Patient {
+		return gatherPatient
+	}
+	return gatherSums
+}
 
 // spanOf is the same for queries that one statement can answer: all but whose figures they ask for.
 func spanOf(q sinks.DayQuery) string {
-	return fmt.Sprintf("%s %s %t %q %q %q", q.From, q.To, q.Location != "", q.Source, q.Locations, q.Except)
+	return fmt.Sprintf("%s %s %t %q %q %q %t", q.From, q.To, q.Location != "", q.Source, q.Locations, q.Except, q.Patient)
 }
 
 // daysOf is how many days a query is about.
@@ -293,30 +301,44 @@ ORDER BY day`, r.warehouse.Table("sales_orders"), strings.Join(conditions, " AND
 
 // Verdicts implements [sinks.Sink].
 func (r *reader) Verdicts(ctx context.Context, business, source, from, to string) ([]sinks.Verdict, error) {
-	sql := "SELECT location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
-    order_ids, requests, reason, healing_tried, found_version, asked_at
-FROM ` + r.warehouse.Table("proofs") + ` FINAL
-WHERE business_id = ` + schema.Literal(business) + " AND source = " + schema.Literal(source) + " AND " + between("day", sinks.DayQuery{From: from, To: to}) + `
-    AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
-ORDER BY day, location_id, subject`
-	var found []sinks.Verdict
-	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
-		v, err := scanVerdict(rows)
-		found = append(found, v)
-		return err
-	})
+	found, err := r.proofs.ask(ctx, between("day", sinks.DayQuery{From: from, To: to}), [2]string{business, source})
 	if err != nil {
 		return nil, fmt.Errorf("read the verdicts about source %s: %w", source, err)
 	}
 	return found, nil
 }
 
-func scanVerdict(rows driver.Rows) (sinks.Verdict, error) {
+func (r *reader) readVerdicts(ctx context.Context, days string, sources [][2]string) ([][]sinks.Verdict, error) {
+	keys := make([]string, len(sources)) // of a business and a source
+	for i, of := range sources {
+		keys[i] = "(" + literals(of[:]) + ")"
+	}
+	sql := "SELECT business_id, source, location_id, toString(day), subject, verdict, `differences.figure`, `differences.service`, `differences.mirror`," + `
+    order_ids, requests, reason, healing_tried, found_version, asked_at
+FROM ` + r.warehouse.Table("proofs") + ` FINAL
+WHERE (business_id, source) IN (` + strings.Join(keys, ", ") + ") AND " + days + `
+    AND verdict != ` + schema.Literal(sinks.VerdictWithdrawn) + `
+ORDER BY day, location_id, subject`
+	found := map[[2]string][]sinks.Verdict{}
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
+		var of [2]string
+		v, err := scanVerdict(rows, &of)
+		found[of] = append(found[of], v)
+		return err
+	})
+	all := make([][]sinks.Verdict, len(sources))
+	for i, of := range sources {
+		all[i] = found[of]
+	}
+	return all, err
+}
+
+func scanVerdict(rows driver.Rows, of *[2]string) (sinks.Verdict, error) {
 	var v sinks.Verdict
 	var figures, service, mirror []string
 	var requests int64
 	var asked time.Time
-	err := rows.Scan(&v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &v.HealingTried, &v.FoundVersion, &asked)
+	err := rows.Scan(&of[0], &of[1], &v.Location, &v.Day, &v.Subject, &v.Verdict, &figures, &service, &mirror, &v.OrderIDs, &requests, &v.Reason, &v.HealingTried, &v.FoundVersion, &asked)
 	if err != nil {
 		return v, err
 	}

@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +51,33 @@ func TestReconciliationTakesVerdicts(t *testing.T) {
 	m.verdicts("biz", "s", asked("2026-03-28", "", sinks.SubjectProducts, sinks.VerdictWithdrawn, 3), asked("2026-03-30", "", sinks.SubjectDaily, sinks.VerdictWithdrawn, 5))
 	m.expect("SELECT date, verdict, toHour(toTimeZone(verdict_at, 'UTC')) FROM reconciliation WHERE business_id = 'biz' ORDER BY date",
 		"2026-03-28|proven|2", `2026-03-29|unproven|\N`)
+}
+
+// Sources that ask at once share statements, and each gets what is its own.
+func TestVerdictsAndFirstDaysOfManySources(t *testing.T) {
+	m := newMirror(t)
+	sources := [][2]string{{"b1", "s"}, {"b2", "s"}, {"b1", "other"}, {"b3", "none"}}
+	put[types.SalesOrder](m, "b1", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"), orderRow("b", "l1", "2026-03-29", "[]"))
+	put[types.SalesOrder](m, "b2", "sales_orders", orderRow("a", "l1", "2026-03-30", "[]"))
+	for i, of := range sources[:3] {
+		m.verdicts(of[0], of[1], asked("2026-03-28", "", sinks.SubjectDaily, sinks.VerdictProven, i+1), asked("2026-03-29", "l1", sinks.SubjectDaily, sinks.VerdictProven, i+1))
+	}
+	var all sync.WaitGroup
+	for range 10 {
+		for i, of := range sources {
+			all.Go(func() {
+				found, err := m.Verdicts(t.Context(), of[0], of[1], "2026-03-28", "2026-03-29")
+				if want := min(3-i, 1) * 2; err != nil || len(found) != want || want > 0 && (found[0].Day != "2026-03-28" || found[1].Location != "l1" || found[1].AskedAt.UTC().Hour() != i+1) {
+					t.Errorf("%v: %+v, %v", of, found, err)
+				}
+				first, err := m.FirstDay(t.Context(), of[0])
+				if want := map[string]string{"b1": "2026-03-28", "b2": "2026-03-30"}[of[0]]; err != nil || first != want {
+					t.Errorf("%v: its first day is %q, want %q: %v", of, first, want, err)
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 // An explained day is as good as proven while nothing else of it differs.

@@ -23,6 +23,8 @@ type reader struct {
 	states *batcher[string, *sinks.State]    // by source
 	lives  *batcher[string, []sinks.LiveRow] // by business; the key is a query without it
 	hashes *batcher[sinks.HashQuery, []sinks.RowHash]
+	firsts *batcher[string, string]             // by business
+	proofs *batcher[[2]string, []sinks.Verdict] // by business and source; the key is the days
 
 	days, lines *batcher[sinks.DayQuery, []sinks.DayFigures] // by restaurant or location; the key is a query without it
 }
@@ -30,9 +32,10 @@ type reader struct {
 func newReader(w *connection.Warehouse, stored *storedCheckpoints) *reader {
 	r := &reader{warehouse: w, stored: stored}
 	r.states, r.lives, r.hashes = batching(200, r.readStates), batching(manyRows, r.readLive), batching(manyRows, r.readHashes)
+	r.firsts, r.proofs = batching(1000, r.readFirstDays), batching(manyRows, r.readVerdicts)
 	r.days, r.lines = batching(10_000, r.readDays), batching(1000, r.readLines)
-	r.days.weight, r.days.gather = daysOf, gatherSums
-	r.lines.weight, r.lines.gather = daysOf, gatherSums
+	r.days.weight, r.days.gather = daysOf, gathersSums
+	r.lines.weight, r.lines.gather = daysOf, gathersSums
 	return r
 }
 
@@ -213,17 +216,28 @@ WHERE ` + of + ` ORDER BY stream`
 // FirstDay implements [sinks.Sink]. A tombstone that stands alone has no day: it
 // is recognised by the empty location that no order has.
 func (r *reader) FirstDay(ctx context.Context, business string) (string, error) {
-	var days uint64
-	var first string
-	sql := "SELECT count(), toString(min(business_day)) FROM " + r.warehouse.Table("sales_orders") +
-		" WHERE business_id = " + schema.Literal(business) + " AND (_deleted = 0 OR location_id != '')"
-	if err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error { return rows.Scan(&days, &first) }); err != nil {
+	first, err := r.firsts.ask(ctx, "", business)
+	if err != nil {
 		return "", fmt.Errorf("read the first day of %s: %w", business, err)
 	}
-	if days == 0 {
-		return "", nil
-	}
 	return first, nil
+}
+
+func (r *reader) readFirstDays(ctx context.Context, _ string, businesses []string) ([]string, error) {
+	days := map[string]string{}
+	sql := "SELECT business_id, toString(min(business_day)) FROM " + r.warehouse.Table("sales_orders") +
+		" WHERE business_id IN (" + literals(businesses) + ") AND (_deleted = 0 OR location_id != '') GROUP BY business_id"
+	err := r.warehouse.Rows(ctx, sql, func(rows driver.Rows) error {
+		var business, first string
+		err := rows.Scan(&business, &first)
+		days[business] = first
+		return err
+	})
+	firsts := make([]string, len(businesses))
+	for i, business := range businesses {
+		firsts[i] = days[business]
+	}
+	return firsts, err
 }
 
 // Count is the number of live rows of a stream and business.

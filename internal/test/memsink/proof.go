@@ -78,7 +78,8 @@ func (s *Sink) sums(what string, q sinks.DayQuery, shares func(*sale) []share) (
 	if s.store.sums.known == nil || s.store.sums.at != s.store.ordersChanged {
 		s.store.sums = sums{s.store.ordersChanged, map[string][]sinks.DayFigures{}}
 	}
-	asked := fmt.Sprintf("%s %q", what, q)
+	q.Patient = false // which changes no answer
+	asked := fmt.Sprintf("%s %#v", what, q)
 	found, ok := s.store.sums.known[asked]
 	if !ok {
 		found = sum(s.store, q, shares)
