@@ -2,10 +2,12 @@ package syncer
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 	"github.com/larder-sync/larder/syncer/schedule"
@@ -77,6 +79,27 @@ func TestTheRowsOfATurnMayWaitForOthers(t *testing.T) {
 		}
 		if got := sink.take("categories"); len(got) != 1 || got[0] != 0 {
 			t.Errorf("a walk that somebody waits for waits with a patience of %v", got)
+		}
+	})
+}
+
+// TestWhatADeepRunStoresMayWaitForOthers: it is handed over after each question, and waited for at the end.
+func TestWhatADeepRunStoresMayWaitForOthers(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 56, LocationsPer: 4, Orders: 200, Days: 10}, func(t *testing.T, w *world) {
+		sink := &patientSink{seen: map[string][]time.Duration{}}
+		w.tune = func(o *Options) { sink.Sink, o.Sink = o.Sink, sink }
+		w.run()
+		w.until("backfill", time.Hour, w.filled)
+		w.until("a deep run", time.Hour, func() bool { return w.stream(registry.Daily).Progress != nil })
+		sink.take(registry.Daily)
+		w.until("its questions", time.Hour, func() bool { p := w.stream(registry.Daily).Progress; return p == nil || p.RequestsLeft == 0 })
+		if got := sink.take(registry.Daily); len(got) > 1 {
+			t.Errorf("beside its questions it waits for %d flushes", len(got))
+		}
+		w.compared()
+		got := sink.take(registry.Daily)
+		if slices.ContainsFunc(got, func(patience time.Duration) bool { return patience != 10*time.Second }) || len(got) < 3 {
+			t.Errorf("it waits with a patience of %v", got)
 		}
 	})
 }

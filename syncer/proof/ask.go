@@ -3,7 +3,9 @@ package proof
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
@@ -76,6 +78,56 @@ func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) er
 		return nil
 	}
 	return w.Store(ctx, in)
+}
+
+// pending is what was handed to the sink and may not be durable yet. Nothing that asks on waits for it: the sink
+// writes in the order of what it was handed.
+type pending struct {
+	commits []handedOver
+	rows    int
+}
+
+type handedOver struct {
+	receipt *sinks.Receipt
+	rows    *write.Intake // remembered once it is durable; nil of verdicts
+}
+
+// mostPending is how many rows may be pending before they are waited for: they are in memory.
+const mostPending = 2000
+
+// store hands over what an intake holds, if it holds anything.
+func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake) error {
+	if in.Empty() {
+		in.CountPage()
+		return nil
+	}
+	r, err := w.Write(ctx, in)
+	if err != nil {
+		return err
+	}
+	// What is stored of a day is noted in the order of the writes: a turn beside may write the day before this is durable.
+	if taken := in.AfterTaken; taken != nil {
+		taken()
+		in.AfterTaken = nil
+	}
+	if p.commits = append(p.commits, handedOver{r, in}); in.Commit.Batch != nil {
+		p.rows += len(in.Commit.Batch.Rows)
+	}
+	return nil
+}
+
+// wait waits until all of it is durable, which may be that long after the last flush.
+func (p *pending) wait(ctx context.Context, patience time.Duration) error {
+	for _, c := range p.commits {
+		if err := c.receipt.WaitPatiently(ctx, patience); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+		if c.rows != nil {
+			c.rows.Remember()
+		}
+	}
+	*p = pending{}
+	return nil
 }
 
 // askTotals asks for a span and reads the days that differ from what is stored; all days when they are

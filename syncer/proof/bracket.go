@@ -65,6 +65,9 @@ func (p dayProof) differs() bool { return p.Verdict == "" }
 type bracket struct {
 	totals *Totals
 	many   bool // it asks for many days, behind the turns
+	// patient: nobody waits for it, so its statements and rows may wait for those of other sources.
+	patient bool
+	pending pending
 	// broken is why nothing can be compared. There are no verdicts while there is nothing to
 	// compare with yet (errIncomparable).
 	broken error
@@ -104,7 +107,20 @@ func (b *bracket) walk(ctx context.Context) {
 	}
 }
 
-// question asks for a span, stores what it brings and compares it. Where the limits are small, one of
+// conclude hands the verdicts that are new to the sink ([verdicts.conclude]).
+func (b *bracket) conclude(ctx context.Context, found []dayProof) ([]dayProof, error) {
+	return b.totals.verdicts.handOver(ctx, found, &b.pending)
+}
+
+// await waits until all that the bracket has handed to the sink is durable.
+func (b *bracket) await(ctx context.Context) error {
+	if b.patient {
+		return b.pending.wait(ctx, sinks.Gathers(b.totals.Source.FlushInterval))
+	}
+	return b.pending.wait(ctx, 0)
+}
+
+// question asks for a span, hands what it brings to the sink and compares it. Where the limits are small, one of
 // many waits long for its turn, and the stream's guard is free meanwhile. The error is about the question,
 // or the sink's; the days are unproven then.
 func (b *bracket) question(ctx context.Context, sp Span) (found []dayProof, err error) {
@@ -137,7 +153,7 @@ func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 	before := b.compute(ctx, sp)
 	in, r, err := st.askTotals(ctx, lane, sp, false)
 	if err == nil {
-		err = storeUnlessEmpty(ctx, st.Writer, in)
+		err = b.pending.store(ctx, st.Writer, in)
 	}
 	if err != nil {
 		return b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()}), err
@@ -167,7 +183,9 @@ func (b *bracket) compute(ctx context.Context, sp Span) map[types.Date]dayFigure
 	if st.Def.LinesMayVanish {
 		add = st.Source.Sink.SalesProducts
 	}
-	all, err := add(ctx, st.shared.dayQuery(sp))
+	q := st.shared.dayQuery(sp)
+	q.Patient = b.patient
+	all, err := add(ctx, q)
 	if err != nil {
 		b.broken = fmt.Errorf("the mirrored orders could not be added up: %w", err)
 		return nil
@@ -247,10 +265,10 @@ func compare(ctx context.Context, st *Totals, days []dayProof) (map[string]dayPr
 			found[p.key()] = p
 		}
 		if err != nil {
-			return found, err
+			return found, errors.Join(err, b.await(ctx))
 		}
 	}
-	return found, nil
+	return found, b.await(ctx)
 }
 
 // spansCovering returns the fewest ranges that cover the days.

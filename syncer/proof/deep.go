@@ -55,6 +55,7 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 // days were asked for: what could not be looked at again is left to the next one.
 func (st *Totals) proveDeep(ctx context.Context) error {
 	r, what, locations := newRun(st.shared, true), comparedNow(st), st.deepLocations()
+	r.patient = true
 	r.expectQuestions(len(locations))
 	st.deep.running.Store(r)
 	defer st.deep.running.Store(nil)
@@ -74,7 +75,10 @@ func (st *Totals) proveDeep(ctx context.Context) error {
 		Position: what, Done: true, StartedAt: r.began.UTC(), UpdatedAt: time.Now().UTC(),
 	}
 	st.deep.last.Store(&last)
-	return errors.Join(err, st.Source.Save(ctx, st.Def.Name, last, nil))
+	c := st.Source.Commit(st.Def.Name)
+	c.Checkpoint = &last
+	_, unsaved := st.Source.Commits.Write(ctx, c) // nobody waits for it: a run whose end is lost is made once more
+	return errors.Join(err, unsaved)
 }
 
 // deepOwed reports whether a deep run is to come before its turn: that of the last one was cut short, or

@@ -18,7 +18,8 @@ import (
 // run compares days of a source with the service and heals what differs: yesterday and today (a turn),
 // the last 92 days (a deep run), or the days of a request (a pass of larder reconcile).
 type run struct {
-	heal bool // days that differ are healed, else only reported
+	heal    bool // days that differ are healed, else only reported
+	patient bool // nobody waits for what it finds at first
 
 	mu        sync.Mutex // guards what follows
 	shared    *Shared
@@ -100,8 +101,8 @@ func (r *run) expect() status.Seconds {
 	return status.Seconds(left)
 }
 
-// firstLook asks for spans of days of a stream and stores what is found after each question. Between
-// two of many questions the turns are asked. It returns the days to look at again: those that differ,
+// firstLook asks for spans of days of a stream and hands what is found to the sink after each question, which
+// waits for no flush: all of it is durable at the end. Between two of many questions the turns are asked. It returns the days to look at again: those that differ,
 // and of many questions those that moved, too. A location that is refused holds up no other.
 func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool) (again []dayProof, err error) {
 	err = st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
@@ -121,25 +122,30 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 			return err
 		}
 		b := newBracket(ctx, st, many)
+		b.patient = r.patient
 		ask, hold := b.question, func(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 		if !many { // no question of a long walk comes between
 			ask, hold = b.ask, st.Guard.Run
 		}
-		return hold(ctx, func(ctx context.Context) error {
+		asked := hold(ctx, func(ctx context.Context) error {
 			return st.each(spans, func(sp Span) error {
 				found, err := ask(ctx, sp)
 				differ, settled := apart(found, func(p dayProof) bool { return p.differs() || many && p.Verdict == sinks.VerdictUnsettled })
 				again = append(again, differ...)
-				_, unsettled := st.verdicts.conclude(ctx, differ)
-				settled, stored := st.verdicts.conclude(ctx, settled)
+				_, unsettled := b.conclude(ctx, differ)
+				settled, stored := b.conclude(ctx, settled)
 				r.answered(differ, b.broken)
 				r.count(st, settled)
 				if err != nil && many {
 					err = fmt.Errorf("from %s to %s: %w", sp.From, sp.To, err)
 				}
-				return errors.Join(err, unsettled, stored)
+				if err = errors.Join(err, unsettled, stored); err == nil && b.pending.rows > mostPending {
+					err = b.pending.wait(ctx, 0)
+				}
+				return err
 			})
 		})
+		return errors.Join(asked, b.await(ctx))
 	})
 	return again, err
 }

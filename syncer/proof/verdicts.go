@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -186,10 +187,17 @@ func verdictHash(g gap, reason string) uint64 {
 	}{g.hash, g.resynced, reason})
 }
 
-// conclude stores the verdicts that are new, waits until they are durable, and logs
-// them. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
-// left out where it is known to differ; one that was a drift, and is proven, is healed.
+// conclude is handOver that waits until the verdicts are durable.
 func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, error) {
+	var p pending
+	concluded, err := v.handOver(ctx, found, &p)
+	return concluded, errors.Join(err, p.wait(ctx, 0))
+}
+
+// handOver hands the verdicts that are new to the sink, logs them, and remembers them: they are lost only with
+// the source's life. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
+// left out where it is known to differ; one that was a drift, and is proven, is healed.
+func (v *verdicts) handOver(ctx context.Context, found []dayProof, p *pending) ([]dayProof, error) {
 	var concluded []dayProof
 	var news []sinks.Verdict
 	for _, p := range found {
@@ -216,7 +224,7 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 			news = append(news, v.verdictOf(p))
 		}
 	}
-	if err := v.store(ctx, news); err != nil {
+	if err := v.hand(ctx, news, p); err != nil {
 		return nil, err
 	}
 	v.log(ctx, concluded)
@@ -250,14 +258,18 @@ func (v *verdicts) complete(ctx context.Context, days []dayProof) error {
 	return err
 }
 
-// store stores verdicts, if there are any, and waits until they are durable.
-func (v *verdicts) store(ctx context.Context, all []sinks.Verdict) error {
+// hand hands verdicts to the sink, if there are any.
+func (v *verdicts) hand(ctx context.Context, all []sinks.Verdict, p *pending) error {
 	if len(all) == 0 {
 		return nil
 	}
 	c := v.stream.Source.Commit(v.stream.Def.Name)
 	c.Verdicts = all
-	return v.stream.Source.Commits.Store(ctx, c)
+	r, err := v.stream.Source.Commits.Write(ctx, c)
+	if err == nil {
+		p.commits = append(p.commits, handedOver{receipt: r})
+	}
+	return err
 }
 
 // mostIDs is how many orders a verdict names.
@@ -357,5 +369,6 @@ func (v *verdicts) withdrawOfAll(ctx context.Context) error {
 			withdrawn = append(withdrawn, sinks.Verdict{Day: verdict.Day, Subject: verdict.Subject, Verdict: sinks.VerdictWithdrawn, AskedAt: verdict.AskedAt})
 		}
 	}
-	return v.store(ctx, withdrawn)
+	var p pending
+	return errors.Join(v.hand(ctx, withdrawn, &p), p.wait(ctx, 0))
 }
