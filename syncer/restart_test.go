@@ -7,6 +7,8 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/sinks"
+	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 )
 
 // written counts what is written of some streams from now on: rows and tombstones, and runs.
@@ -60,6 +62,34 @@ func TestARestartWritesNothingThatIsStored(t *testing.T) {
 		}
 		if n := w.differing(); n > 0 {
 			t.Errorf("%d lines differ", n)
+		}
+	})
+}
+
+// TestARestartAsksForTotalsAtTheirTurn, and shows until then what was proven before.
+func TestARestartAsksForTotalsAtTheirTurn(t *testing.T) {
+	inWorld(t, sandbox.Options{Seed: 57, Orders: 200, Days: 10, Record: true}, func(t *testing.T, w *world) {
+		w.run()
+		w.until("filled", time.Hour, w.filled)
+		w.compared()
+		proven := *w.source().Proof
+		w.halt()
+		turn := w.syncer.times.Load().Next(schedule.Reconcile, "r0", time.Now())
+		time.Sleep(time.Until(turn) + time.Minute)
+		turn = w.syncer.times.Load().Next(schedule.Reconcile, "r0", time.Now())
+		before := len(w.box.Requests())
+		w.run()
+		time.Sleep(2 * time.Minute)
+		if is := w.source(); is.Proof == nil || is.Proof.ProvenUntil != proven.ProvenUntil || is.Proof.UnaskedDays > 0 || is.Health().Kind != status.HealthGood {
+			t.Errorf("two minutes after its start: %+v, %+v", is.Proof, is.Health())
+		}
+		time.Sleep(time.Until(turn) - time.Second)
+		if asked := heavy(w.box.Requests()[before:]); len(asked) > 0 {
+			t.Errorf("%d questions before its turn, the first %s before it", len(asked), turn.Sub(asked[0].at))
+		}
+		time.Sleep(time.Minute)
+		if asked := heavy(w.box.Requests()[before:]); len(asked) != 2 || asked[0].deep {
+			t.Errorf("at its turn: %+v", asked)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
+	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -49,6 +50,16 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 	}
 	defer st.Settling.Release()
 	return errors.Join(err, r.settleTurn(ctx, st, differed))
+}
+
+// recallProof reads what was found before the process began, which is shown until the first turn of yesterday
+// and today: that comes within an interval.
+func (st *Totals) recallProof(ctx context.Context) error {
+	err := errors.Join(st.shared.readFirstDay(ctx, false), st.shared.restore(ctx, st.shared.today()))
+	if err == nil && st.WasWell() {
+		st.Set(ctx, status.StateRunning, "")
+	}
+	return err
 }
 
 // proveDeep is the turn of the last 92 days, and of each location. It has come to its end when all

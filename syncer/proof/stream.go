@@ -24,6 +24,7 @@ type Totals struct {
 	*stream.Stream
 	shared *Shared
 
+	recall   stream.Slot // what was found before the process began is read
 	recent   stream.Slot // one turn of yesterday and today at a time, up to its second look
 	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
 
@@ -41,7 +42,7 @@ var seed = maphash.MakeSeed()
 func New(o *stream.Source, def *registry.Definition, shared *Shared) *Totals {
 	common := stream.NewStream(o, def)
 	st := &Totals{
-		Stream: common, shared: shared, recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, stored: dayHashes{of: byDay[uint64]{}},
+		Stream: common, shared: shared, recall: stream.NewSlot(), recent: stream.NewSlot(), Settling: stream.NewSlot(), deep: deepRuns{Slot: stream.NewSlot()}, stored: dayHashes{of: byDay[uint64]{}},
 		verdicts: &verdicts{stream: common, shared: shared, last: byDay[lastVerdict]{}},
 	}
 	st.Kind, st.Tasks = st, st.tasks()
@@ -134,8 +135,10 @@ func (st *Totals) tasks() []stream.Task {
 	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
 	}
+	recall := st.recall.Task(st.recallProof, schedule.Incremental)
+	recall.Begins = func(j schedule.Job) bool { return j == schedule.Incremental && st.WasWell() && st.filled() }
 	asked := stream.Task{Slot: st.Guard} // questions, whoever asks them
-	return []stream.Task{long, recent, deep, asked}
+	return []stream.Task{recall, long, recent, deep, asked}
 }
 
 // Pass are the walks of a pass. A full one asks for all days anew, or goes on with a backfill that is not

@@ -14,7 +14,7 @@ type Turns struct {
 	due   [Jobs]time.Time
 }
 
-// NewTurns makes every job due at once but those that have their own hour: what is
+// NewTurns makes every job due at once but those that have their own time ([Turns.AllDue]): what is
 // missing comes first.
 func NewTurns(source string, times Timetable, now time.Time) *Turns {
 	t := &Turns{source: source, times: times}
@@ -22,14 +22,18 @@ func NewTurns(source string, times Timetable, now time.Time) *Turns {
 	return t
 }
 
-// AllDue makes every job due but those that have their own hour.
+// AllDue makes every job due but those that have their own hour, and yesterday and today where their own turn
+// comes within an hour: nothing is missing until then.
 func (t *Turns) AllDue(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for j := range Jobs {
-		t.due[j] = now
-		if j == ReconcileDeep || j == FullResync || t.times.Off(j) {
-			t.due[j] = t.times.Next(j, t.source, now)
+		own := t.times.Next(j, t.source, now)
+		if t.due[j] = now; j == ReconcileDeep || j == FullResync || j == Reconcile && own.Sub(now) <= MaxSpread {
+			t.due[j] = own
+		}
+		if t.times.Off(j) {
+			t.due[j] = time.Time{}
 		}
 	}
 }

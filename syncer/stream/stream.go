@@ -147,6 +147,13 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 	}
 }
 
+// WasWell reports whether the last walk before this process ended well, and none has ended since.
+func (st *Stream) WasWell() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.state == status.StateStarting && st.stored.State == status.StateRunning
+}
+
 // SwitchOff has the stream off for this process, which stores nothing of it.
 func (st *Stream) SwitchOff(reason string) {
 	st.mu.Lock()
