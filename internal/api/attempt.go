@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 	resp, err := k.send(req, leave)
 	k.err = err
 	opts.Observe(route, k.verdict.Status)
+	if !opts.Logger.Enabled(req.Context(), slog.LevelDebug) {
+		return resp, err
+	}
 	about := []any{"route", route, "attempt", k.attempts, "status", k.verdict.Status, "waited", sent.Sub(asked), "took", time.Since(sent)}
 	if err != nil {
 		opts.Logger.Debug("no usable answer", append(about, "err", scrub(err, k.key))...)
@@ -40,13 +44,15 @@ func (k *call) attempt(req *http.Request) (*http.Response, error) {
 func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, error) {
 	ctx, phases := watch(req.Context(), k.client.opts.Timeouts)
 	defer phases.cancel(nil)
-	out := req.Clone(ctx)
-	if c := k.client; c.base.Scheme == "http" || c.proto.Load() == 1 { // HTTP/1: a first request over TLS may have either
-		out.Body = once{}
-	}
-	if err := k.authorize(out); err != nil {
+	headers, err := k.headers()
+	if err != nil {
 		leave(k.verdict)
 		return nil, err
+	}
+	out := req.WithContext(ctx)
+	out.Header = headers
+	if c := k.client; !k.target.post && (c.base.Scheme == "http" || c.proto.Load() == 1) { // HTTP/1: a first request over TLS may have either
+		out.Body, out.TransferEncoding = once{}, identity
 	}
 	answered := phases.within(phaseHeader, k.client.opts.Timeouts.Header)
 	resp, err := k.client.opts.Transport.RoundTrip(out)
@@ -73,20 +79,36 @@ func (k *call) send(req *http.Request, leave func(Verdict)) (*http.Response, err
 // sends again only what the service says it has not looked at.
 type once struct{}
 
-func (once) Read([]byte) (int, error) { return 0, io.EOF }
-func (once) Close() error             { return nil }
+func (once) Read([]byte) (int, error)         { return 0, io.EOF }
+func (once) WriteTo(io.Writer) (int64, error) { return 0, nil }
+func (once) Close() error                     { return nil }
 
-// authorize adds the key.
-func (k *call) authorize(req *http.Request) error {
+// identity is how a body is sent of which nothing is known. Without it, net/http starts a goroutine to find out
+// whether there is one.
+var identity = []string{"identity"}
+
+// What the headers of all requests have, which nobody changes.
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
+
+// headers are those of an attempt, with the key.
+func (k *call) headers() (http.Header, error) {
 	k.key = k.client.opts.Key()
 	if k.key == "" {
-		return errNoKey
+		return nil, errNoKey
 	}
 	if strings.ContainsFunc(k.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errBadKey
+		return nil, errBadKey
 	}
-	req.Header.Set("Authorization", "Bearer "+k.key)
-	return nil
+	h := http.Header{
+		"Accept": acceptJSON, "Accept-Encoding": acceptGzip, "User-Agent": {k.client.opts.UserAgent}, "Authorization": {"Bearer " + k.key},
+	}
+	if k.target.unless != "" {
+		h.Set("If-None-Match", k.target.unless)
+	}
+	return h, nil
 }
 
 var (

@@ -273,6 +273,21 @@ func TestADateThatCannotBeIsNotSaid(t *testing.T) {
 	}
 }
 
+// What has no body says so: a server in between may refuse a POST without a length (411).
+func TestAPostHasALength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost || r.Header.Get("Content-Length") != "0" || len(r.TransferEncoding) > 0 {
+				t.Errorf("%s, headers %v, transfer encoding %v", r.Method, r.Header, r.TransferEncoding)
+			}
+			say(w, 200, `{"ok":true}`)
+		}, nil)
+		if _, err := s.TestWebhook(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Each attempt of the webhook test is a ping.
 func TestAWebhookTestOfAnotherShapeIsNotMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

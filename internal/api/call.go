@@ -53,12 +53,12 @@ func (r Received) Release() { r.hold.release() }
 // get asks for one address and returns what parse makes of the body of its 200, which happens inside
 // the attempt: a cut body is tried again. The answer is the caller's to release. With an error
 // there is only its number of attempts.
-func get[T any](ctx context.Context, c *Client, t target, query url.Values, parse func(body []byte) (T, error)) (value T, k *call, err error) {
+func get[T any](ctx context.Context, c *Client, t target, asked query, parse func(body []byte) (T, error)) (value T, k *call, err error) {
 	k = &call{client: c, target: t, parse: func(body []byte) (err error) {
 		value, err = parse(body)
 		return err
 	}}
-	if err := k.do(ctx, query); err != nil {
+	if err := k.do(ctx, asked); err != nil {
 		k.Release()
 		k.Received, k.answer = Received{Attempts: k.attempts}, answer{}
 		return *new(T), k, err
@@ -67,24 +67,15 @@ func get[T any](ctx context.Context, c *Client, t target, query url.Values, pars
 	return value, k, nil
 }
 
-// do builds the request, without its key, which each attempt adds, and sends it until it is answered.
-func (k *call) do(ctx context.Context, query url.Values) error {
+// do builds the request, without its headers, which each attempt adds, and sends it until it is answered.
+func (k *call) do(ctx context.Context, asked query) error {
 	address, err := k.target.in(k.client.base)
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.target.name(), err)
 	}
-	address.RawQuery = query.Encode()
-	plain, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, k), k.target.method(), address.String(), nil)
-	if err != nil {
-		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
-	}
-	plain.Header.Set("Accept", "application/json")
-	plain.Header.Set("Accept-Encoding", "gzip")
-	plain.Header.Set("User-Agent", k.client.opts.UserAgent)
-	if k.target.unless != "" {
-		plain.Header.Set("If-None-Match", k.target.unless)
-	}
-	req, err := retryablehttp.FromRequest(plain)
+	address.RawQuery = string(asked)
+	plain := &http.Request{Method: k.target.method(), URL: address, Host: address.Host, Header: http.Header{}}
+	req, err := retryablehttp.FromRequest(plain.WithContext(context.WithValue(ctx, callKey{}, k)))
 	if err != nil {
 		return fmt.Errorf("%s: build the request: %w", k.target.name(), err)
 	}

@@ -86,6 +86,7 @@ func New(opts Options) (*Client, error) {
 		base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
 		return nil, errors.New("base URL: want http:// or https://, a host and a path, without credentials, a query or a fragment")
 	}
+	base.Host = strings.TrimSuffix(base.Host, ":") // an empty port is none
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), strings.TrimRight(base.RawPath, "/")
 	if opts.Key == nil {
 		return nil, errors.New("api client: no key given")

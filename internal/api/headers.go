@@ -38,13 +38,14 @@ func readVerdict(resp *http.Response, now time.Time) Verdict {
 	}
 	return Verdict{
 		Status:     resp.StatusCode,
-		Limit:      headerCount(resp.Header, "X-RateLimit-Limit"),
-		Remaining:  headerCount(resp.Header, "X-RateLimit-Remaining"),
+		Limit:      headerCount(resp.Header, "X-Ratelimit-Limit"),
+		Remaining:  headerCount(resp.Header, "X-Ratelimit-Remaining"),
 		RetryAfter: parseRetryAfter(resp.Header.Get("Retry-After")),
 		Date:       date,
 	}
 }
 
+// headerCount reads a number; the name is written as net/http does.
 func headerCount(h http.Header, name string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(h.Get(name)))
 	if err != nil || n < 0 {
@@ -56,6 +57,9 @@ func headerCount(h http.Header, name string) int {
 // parseRetryAfter reads seconds (api.md, "Limits"). A date, which only a proxy would send, counts as
 // not said.
 func parseRetryAfter(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
 	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(seconds > 0) {
 		return 0

@@ -58,7 +58,7 @@ func (l List) Route() string { return l.route.name() }
 
 // Page asks for one page, which is the caller's to release.
 func (l List) Page(ctx context.Context, c *Client, q ListQuery) (Page, error) {
-	page, k, err := get(ctx, c, target{route: l.route}, q.values(), parsePage)
+	page, k, err := get(ctx, c, target{route: l.route}, q.encoded(), parsePage)
 	page.Received = k.Received
 	return page, err
 }
@@ -71,24 +71,30 @@ func (l List) Pages(ctx context.Context, c *Client, q ListQuery) iter.Seq2[Page,
 	}, nil)
 }
 
-func (q ListQuery) values() url.Values {
-	v := url.Values{}
-	put(v, "cursor", q.Cursor)
-	put(v, "location_id", q.LocationID)
-	put(v, "from", string(q.From))
-	put(v, "to", string(q.To))
-	if !q.UpdatedSince.IsZero() {
-		v.Set("updated_since", micros(q.UpdatedSince).Format(time.RFC3339Nano))
-	}
+func (q ListQuery) encoded() query {
+	deleted, since := "", ""
 	if q.IncludeDeleted {
-		v.Set("include_deleted", "true")
+		deleted = "true"
 	}
-	v.Set("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit)))
-	return v
+	if !q.UpdatedSince.IsZero() {
+		since = micros(q.UpdatedSince).Format(time.RFC3339Nano)
+	}
+	return query("").with("cursor", q.Cursor).with("from", string(q.From)).with("include_deleted", deleted).
+		with("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit))).with("location_id", q.LocationID).with("to", string(q.To)).with("updated_since", since)
 }
 
-func put(v url.Values, name, value string) {
-	if value != "" {
-		v.Set(name, value)
+// query is what an address asks for, encoded.
+type query []byte
+
+// with adds a parameter that has a value.
+func (q query) with(name, value string) query {
+	switch {
+	case value == "":
+		return q
+	case len(q) == 0:
+		q = make(query, 0, 128)
+	default:
+		q = append(q, '&')
 	}
+	return append(append(append(q, name...), '='), url.QueryEscape(value)...)
 }

@@ -47,7 +47,7 @@ const maxETag = 1024
 // entityTag is the ETag of an answer, empty for one that cannot be sent back.
 func entityTag(h http.Header) string {
 	tag := h.Get("ETag")
-	if len(tag) > maxETag || !sendable.MatchString(tag) {
+	if tag == "" || len(tag) > maxETag || !sendable.MatchString(tag) {
 		return ""
 	}
 	return tag

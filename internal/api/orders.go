@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -42,10 +41,8 @@ func (onlineOrders) Page(ctx context.Context, c *Client, q ListQuery) (Page, err
 		since = at
 	}
 	since = micros(since)
-	values := url.Values{}
-	values.Set("updated_since", since.Format(time.RFC3339Nano))
-	values.Set("limit", strconv.Itoa(onlinePageLimit))
-	sent, k, err := get(ctx, c, target{route: routeOrders}, values, parseOnline)
+	asked := query("").with("limit", strconv.Itoa(onlinePageLimit)).with("updated_since", since.Format(time.RFC3339Nano))
+	sent, k, err := get(ctx, c, target{route: routeOrders}, asked, parseOnline)
 	page := Page{Received: k.Received}
 	if err != nil {
 		return page, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,28 +26,24 @@ type SalesReport struct {
 
 // SalesDaily asks for the totals of each day of a range. Heavy.
 func (c *Client) SalesDaily(ctx context.Context, q SalesQuery) (SalesReport, error) {
-	return report(ctx, c, routeSalesDaily, q.values())
+	return report(ctx, c, routeSalesDaily, q.encoded(""))
 }
 
 // SalesProducts asks for what each product sold in a range. Heavy.
 func (c *Client) SalesProducts(ctx context.Context, q SalesQuery) (SalesReport, error) {
-	v := q.values()
+	group := ""
 	if q.ByDay {
-		v.Set("group_by", "day")
+		group = "day"
 	}
-	return report(ctx, c, routeSalesProducts, v)
+	return report(ctx, c, routeSalesProducts, q.encoded(group))
 }
 
-func (q SalesQuery) values() url.Values {
-	v := url.Values{}
-	put(v, "from", string(q.From))
-	put(v, "to", string(q.To))
-	put(v, "location_id", q.LocationID)
-	return v
+func (q SalesQuery) encoded(group string) query {
+	return query("").with("from", string(q.From)).with("group_by", group).with("location_id", q.LocationID).with("to", string(q.To))
 }
 
-func report(ctx context.Context, c *Client, r route, v url.Values) (SalesReport, error) {
-	s, k, err := get(ctx, c, target{route: r}, v, func(body []byte) (SalesReport, error) { return parseReport(body, r == routeSalesDaily) })
+func report(ctx context.Context, c *Client, r route, asked query) (SalesReport, error) {
+	s, k, err := get(ctx, c, target{route: r}, asked, func(body []byte) (SalesReport, error) { return parseReport(body, r == routeSalesDaily) })
 	k.Release()
 	s.Received = k.Received
 	return s, err
