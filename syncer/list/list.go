@@ -8,6 +8,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
+	"github.com/larder-sync/larder/syncer/schedule"
 	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 	"github.com/larder-sync/larder/syncer/write"
@@ -26,8 +27,9 @@ type List struct {
 	Forgotten *personal.Forgotten
 
 	state state
-	pace  stream.Pace // of the long walk under way
-	ahead atomic.Bool // it was logged that the stored watermark is ahead of the service's clock
+	pace  stream.Pace   // of the long walk under way
+	again schedule.Memo // the next full resync
+	ahead atomic.Bool   // it was logged that the stored watermark is ahead of the service's clock
 
 	// lookback is the watermark that was stored before this life, until an incremental walk has received
 	// again the rows up to it. Guard guards it.

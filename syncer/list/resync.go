@@ -23,7 +23,7 @@ import (
 func (st *List) resyncDue() bool {
 	p := st.state.read()
 	return p.back.Done && (p.resyncing() ||
-		st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, stream.Later(p.full.StartedAt, p.back.StartedAt), st.Source.ServiceNow()))
+		st.again.Due(st.Source.Timetable(), schedule.FullResync, st.Source.Name, stream.Later(p.full.StartedAt, p.back.StartedAt), st.Source.ServiceNow()))
 }
 
 // resync runs a full resync to its end, from its checkpoint. The sweep removes what its guard would

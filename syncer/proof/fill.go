@@ -111,7 +111,7 @@ func (st *Totals) beginFill(cp sinks.Checkpoint, at position) {
 // againDue reports whether the turn of a full resync has come since all days were asked for.
 func (st *Totals) againDue() bool {
 	cp, at := st.filledTo()
-	return at.Until == "" && st.Complete() && st.Source.Timetable().Due(schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
+	return at.Until == "" && st.Complete() && st.again.Due(st.Source.Timetable(), schedule.FullResync, st.Source.Name, cp.StartedAt, st.Source.ServiceNow())
 }
 
 // fill goes back in steps of 92 days to the first sale, and on after a crash from the step that

@@ -29,6 +29,7 @@ type Totals struct {
 	Settling stream.Slot // one turn or pass that looks at days that differ once more at a time
 
 	back     atomic.Pointer[backfill] // its next step; Filler guards its changes, and began
+	again    schedule.Memo            // when all days are to be asked for next
 	began    time.Time                // the backfill or full resync, by our clock; zero when another process began it, or a location was refused
 	stored   dayHashes
 	verdicts *verdicts

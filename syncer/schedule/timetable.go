@@ -9,7 +9,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -122,7 +124,7 @@ func New(s Spec) (Timetable, error) {
 // source's name decides where inside the interval its turn is, so that a thousand sources
 // do not ask at once, and so that a restart does not move it.
 func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
-	h := Hash(source, fmt.Sprint(int(j)))
+	h := Hash(source, strconv.Itoa(int(j)))
 	every, regular := t[j].(cron.ConstantDelaySchedule)
 	within := every.Delay
 	if !regular {
@@ -149,6 +151,27 @@ func (t Timetable) Next(j Job, source string, after time.Time) time.Time {
 // Due is true when a job's turn has come since it was last done.
 func (t Timetable) Due(j Job, source string, last, now time.Time) bool {
 	return !last.IsZero() && isDue(t.Next(j, source, last), now)
+}
+
+// Memo keeps when a job is due next after it was last done. A walk that is due in days is asked about at every
+// turn of its list, and cron takes long to compute a time. The zero Memo keeps none.
+type Memo struct {
+	mu         sync.Mutex // guards what follows
+	by         cron.Schedule
+	last, next time.Time
+}
+
+// Due is [Timetable.Due] of one job of one source.
+func (m *Memo) Due(t Timetable, j Job, source string, last, now time.Time) bool {
+	if last.IsZero() {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.by != t[j] || !m.last.Equal(last) {
+		m.by, m.last, m.next = t[j], last, t.Next(j, source, last)
+	}
+	return isDue(m.next, now)
 }
 
 // isDue reports whether a next time, if there is one, has come.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robfig/cron/v3"
 )
 
 func TestTheScheduleIsSpreadAndStable(t *testing.T) {
@@ -196,5 +198,57 @@ func TestScheduleErrorsNameTheField(t *testing.T) {
 	_, err := New(Spec{Reconcile: "every now and then"})
 	if err == nil || err.Error()[:18] != "schedule.reconcile" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// counted counts how many times are computed.
+type counted struct {
+	cron.Schedule
+	times *int
+}
+
+func (c counted) Next(at time.Time) time.Time {
+	*c.times++
+	return c.Schedule.Next(at)
+}
+
+// A memo says what the timetable says, and computes anew only what has changed.
+func TestAMemoComputesOnce(t *testing.T) {
+	times, err := New(Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed := 0
+	times[FullResync] = counted{times[FullResync], &computed}
+	var m Memo
+	last := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	ask := func(last time.Time) (n int) {
+		for at := last.Add(-time.Hour); at.Before(last.Add(8 * 24 * time.Hour)); at = at.Add(10 * time.Minute) {
+			want := times.Due(FullResync, "bistro", last, at)
+			before := computed
+			if got := m.Due(times, FullResync, "bistro", last, at); got != want {
+				t.Fatalf("last done at %s, due at %s: %v", last, at, got)
+			}
+			n += computed - before
+		}
+		return n
+	}
+	if n := ask(last); n > 3 {
+		t.Errorf("%d times were computed", n)
+	}
+	if n := ask(last); n > 0 {
+		t.Errorf("%d times were computed once more", n)
+	}
+	if n := ask(last.Add(3 * 24 * time.Hour)); n == 0 {
+		t.Error("nothing was computed for another last time")
+	}
+	for _, spec := range []string{"0 5 * * 2", "off", "@every 1h"} {
+		if times[FullResync], err = Parse(spec); err != nil {
+			t.Fatal(err)
+		}
+		ask(last)
+	}
+	if m.Due(times, FullResync, "bistro", time.Time{}, last) {
+		t.Error("due though it was never done")
 	}
 }
