@@ -154,9 +154,11 @@ func (n *counters) Counted(source, stream string, c write.Counts) {
 			n.rows.WithLabelValues(n.label(source), stream, rowKinds[i]).Add(float64(rows))
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.written[stream] += c.Upserts + c.Tombstones
+	if written := c.Upserts + c.Tombstones; written > 0 {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.written[stream] += written
+	}
 }
 
 func (n *counters) read() (asks, limited uint64, written map[string]uint64) {

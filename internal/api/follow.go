@@ -60,9 +60,13 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 		panicked *Panic
 	}
 	return func(yield func(P, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		var ahead context.Context // of the pages that are asked for ahead; nil before the first: most lists have one page
+		cancel := func() {}
 		var asked chan answer // what is asked for; nil for nothing
 		begin := func(cursor string) {
+			if ahead == nil {
+				ahead, cancel = context.WithCancel(ctx)
+			}
 			to := make(chan answer, 1)
 			asked = to
 			go func() {
@@ -73,7 +77,7 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 					}
 					to <- a
 				}()
-				a.page, a.err = ask(ctx, cursor)
+				a.page, a.err = ask(ahead, cursor)
 			}()
 		}
 		take := func(cursor string) (a answer) {

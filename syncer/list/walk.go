@@ -30,8 +30,8 @@ type page struct {
 // a crash loses nothing; the next page is asked for while this one is mapped.
 type walk struct {
 	list   *List
-	number uint64 // of the stream, for dedupe
-	mapper *mapping.Mapper
+	number uint64          // of the stream, for dedupe
+	mapper *mapping.Mapper // nil until there is a row
 
 	cp Checkpoint
 	// counted: rows up to this instant may be in the counts of cp; zero when none are.
@@ -251,6 +251,9 @@ func (w *walk) read(p page, left []bool) *write.Intake {
 	in.All, in.Rewrite = !w.long(), w.cp.Walk == sinks.WalkFull
 	in.Counts.Requests, in.Counts.Pages = uint64(p.Attempts), 1
 	in.Floor = st.state.read().floor()
+	if w.mapper == nil && len(p.Rows) > 0 {
+		w.mapper = st.Def.Plan.NewMapper()
+	}
 	for i, raw := range p.Rows {
 		if left != nil && left[i] {
 			w.cp.observe(write.UpdatedAt(raw), p.at)

@@ -117,7 +117,7 @@ func (st *List) beginBackfill(ctx context.Context) error {
 func (st *List) follow(ctx context.Context, cp Checkpoint) error {
 	cp.Business = st.Source.Business()
 	w := &walk{
-		list: st, number: st.Writer.NextWalk(), mapper: st.Def.Plan.NewMapper(), cp: cp,
+		list: st, number: st.Writer.NextWalk(), cp: cp,
 		window: window{flush: st.Source.FlushInterval},
 		run:    sinks.Run{Source: cp.Source, Stream: cp.Stream, Walk: cp.Walk, StartedAt: time.Now()},
 		dirty:  cp.Cursor != "",

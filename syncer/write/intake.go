@@ -318,6 +318,9 @@ func (in *Intake) refusedBySink(rows []sinks.Quarantined) {
 	wr := in.writer
 	wr.mu.Lock()
 	defer wr.mu.Unlock()
+	if in.refused == nil {
+		in.refused = make(map[string]entry, len(rows))
+	}
 	for _, q := range rows {
 		key := q.Key()
 		in.refused[key] = entry{updated: UpdatedAt(q.Raw)}

@@ -71,7 +71,7 @@ func (w *Writer) NextWalk() uint64 {
 // Begin starts the intake of a page of about so many rows, seen by a walk of the number.
 func (w *Writer) Begin(walk uint64, rows int) *Intake {
 	c := w.opts.Commit()
-	in := &Intake{writer: w, walk: walk, rows: rows, Commit: c, refused: map[string]entry{}}
+	in := &Intake{writer: w, walk: walk, rows: rows, Commit: c}
 	in.known = in.reported
 	c.Refused = in.refusedBySink
 	return in
