@@ -140,10 +140,10 @@ func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 	return []step{}, nil
 }
 
-// plan lays a flush out: live rows, tombstones, quarantine, drift and verdicts,
+// plan lays a flush out: live rows and tombstones, quarantine, drift and verdicts,
 // and only then what says that those are durable (DESIGN R1).
 func (f *flusher) plan(ctx context.Context, commits []*queued) ([]step, error) {
-	return planAll(ctx, commits, f.planRows, f.planTombstones, f.planQuarantine, f.planDrift, f.planVerdicts,
+	return planAll(ctx, commits, f.planRows, f.planQuarantine, f.planDrift, f.planVerdicts,
 		f.planCheckpoints, f.planRuns, f.planStatuses)
 }
 
@@ -159,34 +159,58 @@ func planAll(ctx context.Context, commits []*queued, plans ...func(context.Conte
 	return steps, nil
 }
 
-// planRows makes one INSERT per table of the live rows of all commits.
+// changes are what becomes of the rows of a table.
+type changes struct {
+	table      string
+	parts      []native.Part // live rows
+	rows       int
+	tombstones []committedTombstone
+	gone       map[rowKey]bool // tombstones that were inserted with the live rows
+}
+
+// planRows makes, per table, one INSERT of the live rows of all commits, and then what the tombstones need.
 func (f *flusher) planRows(ctx context.Context, commits []*queued) ([]step, error) {
-	var order []string
-	parts := map[string][]native.Part{}
+	var order []*changes
+	byTable := map[string]*changes{}
+	of := func(table string) *changes {
+		if byTable[table] == nil {
+			byTable[table] = &changes{table: table}
+			order = append(order, byTable[table])
+		}
+		return byTable[table]
+	}
 	for _, item := range commits {
 		c := item.commit
-		if c.Batch == nil || len(c.Batch.Rows) == 0 {
-			continue
+		if c.Batch != nil && len(c.Batch.Rows) > 0 {
+			t := of(c.Batch.Table.Name)
+			t.parts = append(t.parts, native.Part{Source: c.Source, Business: c.Business, Batch: c.Batch})
+			t.rows += len(c.Batch.Rows)
 		}
-		table := c.Batch.Table.Name
-		if parts[table] == nil {
-			order = append(order, table)
+		for i := range c.Tombstones {
+			t := of(c.Stream)
+			t.tombstones = append(t.tombstones, committedTombstone{c.Source, c.Business, &c.Tombstones[i]})
 		}
-		parts[table] = append(parts[table], native.Part{Source: c.Source, Business: c.Business, Batch: c.Batch})
 	}
 	var steps []step
-	for _, table := range order {
-		types, err := f.sink.warehouse.Columns(ctx, table)
+	for _, t := range order {
+		types, err := f.sink.warehouse.Columns(ctx, t.table)
 		if err != nil {
 			return nil, err
 		}
-		b, err := native.RowBlock(table, types, parts[table])
-		if err != nil {
-			return nil, err
+		t.tombstones = newest(t.tombstones)
+		if len(t.parts) > 0 {
+			b, err := native.RowBlock(t.table, types, t.parts)
+			if err != nil {
+				return nil, err
+			}
+			insert := f.insertStep("rows", b)
+			if t.rows >= bulkRows && len(t.tombstones) > 0 {
+				insert.run = func(ctx context.Context) (int64, error) { return f.insertWithLone(ctx, types, t, commits) }
+			}
+			insert.ofRows = true
+			steps = append(steps, insert)
 		}
-		insert := f.insertStep("rows", b)
-		insert.ofRows = true
-		steps = append(steps, insert)
+		steps = append(steps, f.tombstoneSteps(types, t)...)
 	}
 	return steps, nil
 }

@@ -34,7 +34,7 @@ func (f *flusher) sift(commits []*queued) error {
 // siftPart writes some rows and tombstones of a commit, in ever smaller parts where they are
 // refused, and returns those that are refused alone.
 func (f *flusher) siftPart(item *queued, part *sinks.Commit) ([]sinks.Quarantined, error) {
-	steps, err := planAll(f.abort, []*queued{{commit: part}}, f.planRows, f.planTombstones)
+	steps, err := f.planRows(f.abort, []*queued{{commit: part}})
 	if err == nil {
 		_, err = f.runSteps(steps, []*queued{item})
 	}

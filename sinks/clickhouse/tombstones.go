@@ -10,6 +10,7 @@ import (
 	"time"
 
 	clickhousego "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
@@ -28,35 +29,111 @@ type committedTombstone struct {
 	*sinks.Tombstone
 }
 
-// planTombstones makes an INSERT … SELECT per table that copies the last known
+// rowKey is what a row is stored under.
+type rowKey struct{ business, id string }
+
+func (b committedTombstone) key() rowKey { return rowKey{b.business, b.ID} }
+
+// tombstoneSteps are an INSERT … SELECT per thousand tombstones that copies the last known
 // values of the removed rows (DESIGN R5). Of several tombstones of one row only the
-// highest version is written.
-func (f *flusher) planTombstones(ctx context.Context, commits []*queued) ([]step, error) {
-	var order []string
-	tombstones := map[string][]committedTombstone{}
-	for _, item := range commits {
-		c := item.commit
-		if len(c.Tombstones) > 0 && tombstones[c.Stream] == nil {
-			order = append(order, c.Stream)
+// highest version is written. Those that went with the live rows are left out.
+func (f *flusher) tombstoneSteps(types map[string]native.Type, t *changes) (steps []step) {
+	for group := range slices.Chunk(t.tombstones, tombstonesPerStatement) {
+		steps = append(steps, step{what: "tombstones", table: t.table, rows: len(group), ofRows: true, run: func(ctx context.Context) (int64, error) {
+			group := slices.DeleteFunc(slices.Clone(group), func(b committedTombstone) bool { return t.gone[b.key()] })
+			if len(group) == 0 {
+				return 0, nil
+			}
+			sql := tombstoneStatement(f.sink.warehouse.Dialect, t.table, types, group)
+			return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
+		}})
+	}
+	return steps
+}
+
+// bulkRows of a table in one flush are history, of which most tombstones are of rows never seen. Such ones have nothing
+// to copy, and go with the live rows. Beside few rows, most are of rows that are stored: there it is not looked.
+const bulkRows = 1000
+
+// insertWithLone inserts the live rows, and with them the tombstones of rows that are neither stored nor among them.
+func (f *flusher) insertWithLone(ctx context.Context, types map[string]native.Type, t *changes, commits []*queued) (int64, error) {
+	lone, err := f.lone(ctx, t)
+	if err == nil {
+		_, err = unfenced(commits) // the look may have taken long
+	}
+	if err != nil {
+		return 0, err
+	}
+	parts, partOf := slices.Clone(t.parts), map[[2]string]int{}
+	for _, b := range t.tombstones {
+		if !lone[b.key()] {
+			continue
 		}
-		for i := range c.Tombstones {
-			tombstones[c.Stream] = append(tombstones[c.Stream], committedTombstone{c.Source, c.Business, &c.Tombstones[i]})
+		n, ok := partOf[[2]string{b.source, b.business}]
+		if !ok {
+			n = len(parts)
+			partOf[[2]string{b.source, b.business}] = n
+			parts = append(parts, native.Part{Source: b.source, Business: b.business,
+				Batch: sinks.NewBatch(t.parts[0].Batch.Table, 1), Removal: sinks.NewBatch(native.RemovalTable, 1)})
+		}
+		if err := appendLone(&parts[n], b.Tombstone); err != nil {
+			return 0, err
 		}
 	}
-	var steps []step
-	for _, table := range order {
-		types, err := f.sink.warehouse.Columns(ctx, table)
+	block, err := native.RowBlock(t.table, types, parts)
+	if err != nil {
+		return 0, err
+	}
+	bytes, err := f.sink.warehouse.Insert(ctx, block)
+	if err == nil {
+		t.gone = lone
+	}
+	return bytes, err
+}
+
+// appendLone appends a tombstone without values.
+func appendLone(to *native.Part, b *sinks.Tombstone) error {
+	for i := range to.Batch.Vectors {
+		if v := &to.Batch.Vectors[i]; len(v.Offsets) > 0 {
+			v.EndList(0)
+		} else {
+			v.AppendZero()
+		}
+	}
+	if err := to.Batch.EndRow(sinks.Row{ID: b.ID, Version: b.Version, FetchedAt: b.FetchedAt, Raw: b.Raw}); err != nil {
+		return err
+	}
+	return appendRow(to.Removal, true, b.DeletedAt, b.Reason, b.UpdatedAt, string(b.Raw))
+}
+
+// lone are the removed rows that are neither stored, in whatever version, nor about to be.
+func (f *flusher) lone(ctx context.Context, t *changes) (map[rowKey]bool, error) {
+	lone := make(map[rowKey]bool, len(t.tombstones))
+	for _, b := range t.tombstones {
+		lone[b.key()] = true
+	}
+	for _, p := range t.parts {
+		for i := range p.Batch.Rows {
+			delete(lone, rowKey{p.Business, p.Batch.Rows[i].ID})
+		}
+	}
+	for group := range slices.Chunk(t.tombstones, tombstonesPerStatement) {
+		keys := make([]string, len(group))
+		for i, b := range group {
+			keys[i] = "(" + schema.Literal(b.business) + ", " + schema.Literal(b.ID) + ")"
+		}
+		sql := "SELECT DISTINCT business_id, id FROM " + f.sink.warehouse.Table(t.table) + " WHERE (business_id, id) IN (" + strings.Join(keys, ", ") + ")"
+		err := f.sink.warehouse.RowsAtOnce(longStatement(ctx), sql, func(rows driver.Rows) error {
+			var key rowKey
+			err := rows.Scan(&key.business, &key.id)
+			delete(lone, key)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		for group := range slices.Chunk(newest(tombstones[table]), tombstonesPerStatement) {
-			sql := tombstoneStatement(f.sink.warehouse.Dialect, table, types, group)
-			steps = append(steps, step{what: "tombstones", table: table, rows: len(group), ofRows: true, run: func(ctx context.Context) (int64, error) {
-				return int64(len(sql)), f.sink.warehouse.Exec(ctx, sql, statementSettings)
-			}})
-		}
 	}
-	return steps, nil
+	return lone, nil
 }
 
 // newest keeps the highest version of each (business, id), in order of them.

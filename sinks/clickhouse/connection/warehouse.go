@@ -143,10 +143,11 @@ func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows)
 		return fmt.Errorf("wait for other queries of the warehouse: %w; try again, and end statements that take long", context.Cause(ctx))
 	}
 	defer w.questions.Release(1)
-	return w.rows(ctx, sql, each)
+	return w.RowsAtOnce(ctx, sql, each)
 }
 
-func (w *Warehouse) rows(ctx context.Context, sql string, each func(driver.Rows) error) error {
+// RowsAtOnce is Rows for what rows to be written wait for: it waits for no question.
+func (w *Warehouse) RowsAtOnce(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {
 		return w.answered(err)
@@ -191,11 +192,10 @@ func (w *Warehouse) known(table string) map[string]native.Type {
 	return w.types[table]
 }
 
-// loadTypes waits for no question, since rows to be written wait for it.
 func (w *Warehouse) loadTypes(ctx context.Context) (map[string]map[string]native.Type, error) {
 	types := map[string]map[string]native.Type{}
 	sql := "SELECT table, name, type FROM system.columns WHERE database = " + schema.Literal(w.Raw())
-	return types, w.rows(ctx, sql, func(rows driver.Rows) error {
+	return types, w.RowsAtOnce(ctx, sql, func(rows driver.Rows) error {
 		var table, name, text string
 		if err := rows.Scan(&table, &name, &text); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/larder-sync/larder/sinks"
@@ -28,7 +29,14 @@ type Block struct {
 type Part struct {
 	Source, Business string
 	Batch            *sinks.Batch
+	Removal          *sinks.Batch // of [RemovalTable], a row for each one of Batch; nil where they live
 }
+
+// RemovalTable has the meta columns that say how a row was removed.
+var RemovalTable = &sinks.Table{Columns: []sinks.Column{
+	{Name: "_deleted", Kind: sinks.Bool}, {Name: "_deleted_at", Kind: sinks.Instant, Nullable: true}, {Name: "_delete_reason"},
+	{Name: "_tombstone_updated_at", Kind: sinks.Instant, Nullable: true}, {Name: "_tombstone_raw"},
+}}
 
 // RowBlock lays the rows of all parts out for their storage table.
 func RowBlock(table string, types map[string]Type, parts []Part) (*Block, error) {
@@ -49,7 +57,38 @@ func RowBlock(table string, types map[string]Type, parts []Part) (*Block, error)
 			return nil, err
 		}
 	}
+	if err := b.addRemoval(types, parts); err != nil {
+		return nil, err
+	}
 	return b, b.addMeta(types, parts)
+}
+
+// addRemoval adds how rows were removed, where any was.
+func (b *Block) addRemoval(types map[string]Type, parts []Part) error {
+	if !slices.ContainsFunc(parts, func(p Part) bool { return p.Removal != nil }) {
+		return nil
+	}
+	removals := make([]*sinks.Batch, len(parts))
+	for n, p := range parts {
+		if removals[n] = p.Removal; p.Removal == nil {
+			removals[n] = sinks.NewBatch(RemovalTable, len(p.Batch.Rows))
+			for range p.Batch.Rows {
+				for i := range removals[n].Vectors {
+					removals[n].Vectors[i].AppendZero()
+				}
+			}
+		}
+	}
+	for i, column := range RemovalTable.Columns {
+		vectors := make([]*sinks.Vector, len(parts))
+		for n := range parts {
+			vectors[n] = &removals[n].Vectors[i]
+		}
+		if err := b.addVectors(types, column.Name, vectors); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PlainBlock lays out a batch that has all columns of its table itself.
@@ -79,7 +118,7 @@ func (b *Block) addVectors(types map[string]Type, name string, vectors []*sinks.
 }
 
 // addMeta adds the columns that every storage table has and no batch lists. What
-// a live row leaves out (_deleted, _deleted_at, _delete_reason) is the default.
+// a live row leaves out, the columns of [RemovalTable], is the default.
 func (b *Block) addMeta(types map[string]Type, parts []Part) error {
 	each := func(f func(*encoder, *Part, *sinks.Row)) func(*encoder) {
 		return func(e *encoder) {
