@@ -189,9 +189,10 @@ type Shard struct {
 	// Which part of the sources this process takes, counted from 0.
 	Index int `koanf:"index"`
 	// How many processes share the sources. Every one needs the same list of sources: nobody serves
-	// one that the process lacks to which it belongs. Those of one restaurant go to one process, which counts its requests: a source is assigned by its name
-	// until its restaurant is stored, and within two minutes of that by the first name among the
-	// restaurant's sources. Of the wrong keys that an address may send, each process takes its part.
+	// one that the process lacks to which it belongs. Those of one restaurant go to one process,
+	// which counts its requests: a source is assigned by its name until its restaurant is stored, and
+	// within two minutes of that by the first name among the restaurant's sources. Of the wrong keys
+	// that an address may send, each process takes its part.
 	Count int `koanf:"count"`
 	// `true`, or `shard: auto` in one word: the processes that share a warehouse divide the sources
 	// among themselves, so nobody counts them. Each needs `auto` and should have the same list of

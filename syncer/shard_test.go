@@ -255,6 +255,41 @@ func TestWhatSomeProcessesLackIsServed(t *testing.T) {
 	})
 }
 
+// Processes whose lists have differed for long stay apart when one of the lists changes again, or when the
+// warehouse was away: what only one has in its list is never given to another.
+func TestDifferentListsChange(t *testing.T) {
+	inCrew(t, 8, func(t *testing.T, c *crew) {
+		all := c.sources
+		c.sources = all[:2]
+		c.join()
+		c.join()
+		c.sources = all[:12]
+		one := c.join()
+		time.Sleep(5 * time.Minute)
+		held := func(what string, lasts time.Duration) {
+			for end := time.Now().Add(lasts); time.Now().Before(end); time.Sleep(time.Second) {
+				for _, s := range all[2:12] {
+					if by := c.look()[s.Name]; len(by) == 0 {
+						t.Fatalf("%s: nobody holds %s", what, s.Name)
+					}
+				}
+			}
+		}
+		held("before", time.Minute)
+		c.apply(one, all)
+		held("its list changes", 3*time.Minute)
+		for _, w := range c.all {
+			w.sink.SetStuck(true)
+		}
+		time.Sleep(40 * time.Second)
+		for _, w := range c.all {
+			w.sink.SetStuck(false)
+		}
+		time.Sleep(25 * time.Second)
+		held("the warehouse was away", 3*time.Minute)
+	})
+}
+
 // TestADayOfDifferentLists changes the lists of processes, kills some and has others join, for a day. Each
 // source that a process has in its list is served within two minutes, and when all lists are alike again
 // one process claims each.

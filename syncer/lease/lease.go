@@ -86,10 +86,11 @@ type Leases struct {
 	silent    bool               // at the end nothing is given back: a run has left before its rows were durable
 	until     time.Time          // of all that is held
 	all       map[string]*lease
-	members   []string      // ids of the processes that share the sources, as last believed
-	back      time.Time     // when beats were last good again after a silence of [Lasts]
-	err       error         // of the last beat
-	news      chan struct{} // closed and replaced at every beat
+	members   []string        // ids of the processes that share the sources, as last believed
+	apart     map[string]bool // ids of the processes that are none of them, since their lists of sources are others
+	back      time.Time       // when beats were last good again after a silence of [Lasts]
+	err       error           // of the last beat
+	news      chan struct{}   // closed and replaced at every beat
 }
 
 // user is a daemon or a pass that serves sources.
@@ -224,6 +225,13 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	if len(wants) == 0 && !claimed {
 		return beatEvery
 	}
+	l.mu.Lock()
+	for name, s := range l.all {
+		if !wants[name] {
+			*s = lease{} // it is held no more before another process can know of it
+		}
+	}
+	l.mu.Unlock()
 	began := time.Now()
 	limited, done := context.WithTimeout(ctx, beatLimit)
 	claims, err := l.sink.Beat(limited, l.process, slices.Sorted(maps.Keys(wants)))
@@ -313,9 +321,9 @@ func (l *Leases) read(began time.Time, wants map[string]bool, claims []sinks.Cla
 func isMember(claimed string) bool { return strings.HasPrefix(claimed, Member) }
 
 // readMembers takes in which processes share the sources. One that has had another list than this
-// one for [listsSettle] is none of them: it may lack what would fall to it. What kept this process
-// from beating for long may have kept the others, too: that some are missing is believed a beat
-// after it is over.
+// one for [listsSettle] is none of them, until the lists are alike: it may lack what would fall to it.
+// What kept this process from beating for long may have kept the others, too: that some are missing is
+// believed a beat after it is over.
 func (l *Leases) readMembers(claims []sinks.Claim, late bool, now time.Time) {
 	if late {
 		l.back = now
@@ -324,11 +332,17 @@ func (l *Leases) readMembers(claims []sinks.Claim, late bool, now time.Time) {
 	if i < 0 {
 		return // this process shares none
 	}
-	own, members := claims[i], []string(nil)
+	own, members, apart := claims[i], []string(nil), map[string]bool{}
 	for _, c := range claims {
-		if c.Source == own.Source || own.BeatAt.Sub(own.Since) < listsSettle || own.BeatAt.Sub(c.Since) < listsSettle {
+		settled := min(own.BeatAt.Sub(own.Since), own.BeatAt.Sub(c.Since)) >= listsSettle
+		if c.Source != own.Source && (settled || l.apart[c.Process.ID]) {
+			apart[c.Process.ID] = true
+		} else {
 			members = append(members, c.Process.ID)
 		}
+	}
+	if now.Sub(l.back) >= beatEvery {
+		l.apart = apart
 	}
 	if len(members) >= len(l.members) || now.Sub(l.back) >= beatEvery {
 		slices.Sort(members)

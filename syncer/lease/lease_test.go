@@ -133,3 +133,29 @@ func TestLeavingWhileTheWarehouseHangs(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsGivenUpIsNotHeld: another process may hold what is given up as soon as that is stored, before
+// this one has the answer.
+func TestWhatIsGivenUpIsNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(sinks.Process{ID: "m"}, &beats{made: time.Now(), takes: time.Second}, nobody, slog.New(slog.DiscardHandler))
+		var moved atomic.Bool
+		leave := l.Enter(t.Context(), func() []string {
+			if moved.Load() {
+				return []string{"b"}
+			}
+			return []string{"a", "b"}
+		})
+		defer leave()
+		time.Sleep(time.Minute + time.Second/4)
+		moved.Store(true)
+		l.Nudge()
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(time.Second / 4) {
+			synctest.Wait()
+			if l.mu.Lock(); l.beating && l.all["a"] != nil && l.all["a"].held {
+				t.Error("it is given up, and held")
+			}
+			l.mu.Unlock()
+		}
+	})
+}
