@@ -100,6 +100,9 @@ func (s *source) takeTurn(ctx context.Context, turns *schedule.Turns) {
 	default:
 		if s.askKey(ctx, s.IsReady) == nil {
 			turns.AllDue(time.Now())
+			if slices.ContainsFunc(s.streams, func(st *stream.Stream) bool { return st.Def.Job == schedule.Reconcile && st.Fails() }) {
+				turns.MakeDue(schedule.Reconcile, time.Now()) // what failed is made up for
+			}
 		}
 		return
 	}

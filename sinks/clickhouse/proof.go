@@ -23,8 +23,8 @@ func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFi
 	return days, nil
 }
 
-// gatherSums is how long sums wait for others of the same days: a statement costs 20 ms of CPU to plan, for one
-// restaurant or for 300, and turns come together ([schedule]).
+// gatherSums is how long sums wait for others of the same days, and gatherPatient how long those that have time do: a
+// statement costs 20 ms of CPU to plan, for one restaurant or for 300, and turns come together ([schedule]).
 const gatherSums, gatherPatient = 250 * time.Millisecond, time.Second
 
 // gathersSums is how long a query of sums waits.

@@ -92,27 +92,24 @@ type handedOver struct {
 	rows    *write.Intake // remembered once it is durable; nil of verdicts
 }
 
-// mostPending is how many rows may be pending before they are waited for: they are in memory.
+// mostPending is how many rows may be pending, with the answers that they are part of, before they are waited for: all
+// of it is in memory.
 const mostPending = 2000
 
-// store hands over what an intake holds, if it holds anything.
-func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake) error {
+// store hands over what an intake of an answer with so many rows holds, if it holds anything.
+func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake, rows int) error {
 	if in.Empty() {
 		in.CountPage()
 		return nil
+	}
+	if c := in.Commit; len(c.Quarantine)+len(c.Released) > 0 { // the next walk has to know what is open
+		return w.Store(ctx, in)
 	}
 	r, err := w.Write(ctx, in)
 	if err != nil {
 		return err
 	}
-	// What is stored of a day is noted in the order of the writes: a turn beside may write the day before this is durable.
-	if taken := in.AfterTaken; taken != nil {
-		taken()
-		in.AfterTaken = nil
-	}
-	if p.commits = append(p.commits, handedOver{r, in}); in.Commit.Batch != nil {
-		p.rows += len(in.Commit.Batch.Rows)
-	}
+	p.commits, p.rows = append(p.commits, handedOver{r, in}), p.rows+rows
 	return nil
 }
 

@@ -153,7 +153,7 @@ func (b *bracket) ask(ctx context.Context, sp Span) ([]dayProof, error) {
 	before := b.compute(ctx, sp)
 	in, r, err := st.askTotals(ctx, lane, sp, false)
 	if err == nil {
-		err = b.pending.store(ctx, st.Writer, in)
+		err = b.pending.store(ctx, st.Writer, in, len(r.Rows))
 	}
 	if err != nil {
 		return b.unproven(sp, dayProof{Reason: "the service was asked: " + err.Error(), passing: !refuses(sp.Location, err), at: st.Source.ServiceNow().UTC()}), err

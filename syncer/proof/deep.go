@@ -10,7 +10,6 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/schedule"
-	"github.com/larder-sync/larder/syncer/status"
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
@@ -56,8 +55,8 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 // and today: that comes within an interval.
 func (st *Totals) recallProof(ctx context.Context) error {
 	err := errors.Join(st.shared.readFirstDay(ctx, false), st.shared.restore(ctx, st.shared.today()))
-	if err == nil && st.WasWell() {
-		st.Set(ctx, status.StateRunning, "")
+	if err == nil {
+		st.GoesOnWell()
 	}
 	return err
 }

@@ -285,6 +285,11 @@ func (st *Totals) removeLines(ctx context.Context, in *write.Intake, sp Span, r 
 	if len(changed) == 0 {
 		return nil
 	}
+	if r, ok := st.Source.Commits.Last(st.Source.Name); ok { // lines that were handed over are live, too
+		if err := r.Wait(ctx); err != nil {
+			return fmt.Errorf("wait for the warehouse: %w", err)
+		}
+	}
 	days := slices.Sorted(maps.Keys(changed))
 	first, last := days[0], days[len(days)-1]
 	live, err := st.Source.Sink.Live(ctx, sinks.LiveQuery{ // an id begins with its day

@@ -102,8 +102,9 @@ func (r *run) expect() status.Seconds {
 }
 
 // firstLook asks for spans of days of a stream and hands what is found to the sink after each question, which
-// waits for no flush: all of it is durable at the end. Between two of many questions the turns are asked. It returns the days to look at again: those that differ,
-// and of many questions those that moved, too. A location that is refused holds up no other.
+// waits for no flush: all of it is durable at the end. Between two of many questions the turns are asked. It returns
+// the days to look at again: those that differ, and of many questions those that moved, too. A location that is
+// refused holds up no other.
 func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool) (again []dayProof, err error) {
 	err = st.Attempt(ctx, sinks.WalkTotals, func(ctx context.Context) error {
 		if many && !slices.Contains(st.Asked(), "") {

@@ -95,7 +95,8 @@ func (d *Shared) stored(ctx context.Context, from, to types.Date) ([]sinks.Verdi
 // stored reads the stored verdicts about some days of the stream.
 func (v *verdicts) stored(ctx context.Context, from, to types.Date) ([]sinks.Verdict, error) {
 	all, err := v.shared.stored(ctx, from, to)
-	return slices.DeleteFunc(all, func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), err
+	// A copy: others who ask for the same days at the same time have the same answer.
+	return slices.DeleteFunc(slices.Clone(all), func(verdict sinks.Verdict) bool { return verdict.Subject != v.subject() }), err
 }
 
 // restore takes over the stored verdicts from a day on that are not known, to write only what is new:
@@ -197,7 +198,7 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 // handOver hands the verdicts that are new to the sink, logs them, and remembers them: they are lost only with
 // the source's life. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
 // left out where it is known to differ; one that was a drift, and is proven, is healed.
-func (v *verdicts) handOver(ctx context.Context, found []dayProof, p *pending) ([]dayProof, error) {
+func (v *verdicts) handOver(ctx context.Context, found []dayProof, to *pending) ([]dayProof, error) {
 	var concluded []dayProof
 	var news []sinks.Verdict
 	for _, p := range found {
@@ -224,7 +225,7 @@ func (v *verdicts) handOver(ctx context.Context, found []dayProof, p *pending) (
 			news = append(news, v.verdictOf(p))
 		}
 	}
-	if err := v.hand(ctx, news, p); err != nil {
+	if err := v.hand(ctx, news, to); err != nil {
 		return nil, err
 	}
 	v.log(ctx, concluded)

@@ -29,12 +29,18 @@ func (t *Turns) AllDue(now time.Time) {
 	defer t.mu.Unlock()
 	for j := range Jobs {
 		own := t.times.Next(j, t.source, now)
-		if t.due[j] = now; j == ReconcileDeep || j == FullResync || j == Reconcile && own.Sub(now) <= MaxSpread {
+		if t.due[j] = now; t.times.Off(j) || j == ReconcileDeep || j == FullResync || j == Reconcile && own.Sub(now) <= MaxSpread {
 			t.due[j] = own
 		}
-		if t.times.Off(j) {
-			t.due[j] = time.Time{}
-		}
+	}
+}
+
+// MakeDue makes a job due that is not off.
+func (t *Turns) MakeDue(j Job, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.times.Off(j) {
+		t.due[j] = now
 	}
 }
 

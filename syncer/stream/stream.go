@@ -151,7 +151,27 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 func (st *Stream) WasWell() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	return st.wasWell()
+}
+
+func (st *Stream) wasWell() bool {
 	return st.state == status.StateStarting && st.stored.State == status.StateRunning
+}
+
+// Fails reports whether the last walk failed, in this process or before it.
+func (st *Stream) Fails() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return len(st.failing) > 0 || st.state == status.StateStarting && st.stored.State == status.StateFailing
+}
+
+// GoesOnWell takes over the state of a stream that was well, unless a walk has ended since.
+func (st *Stream) GoesOnWell() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.wasWell() {
+		st.state, st.detail = st.stored.State, st.stored.Detail
+	}
 }
 
 // SwitchOff has the stream off for this process, which stores nothing of it.

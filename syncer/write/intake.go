@@ -307,9 +307,6 @@ func (in *Intake) Remember() {
 		wr.remember(key, e)
 	}
 	wr.mu.Unlock()
-	if in.AfterTaken != nil {
-		in.AfterTaken()
-	}
 	in.CountRows()
 }
 

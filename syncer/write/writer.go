@@ -83,6 +83,9 @@ func (w *Writer) Write(ctx context.Context, in *Intake) (*sinks.Receipt, error) 
 	if err != nil {
 		return nil, err
 	}
+	if in.AfterTaken != nil { // in the order of the writes: the next walk may write before this is durable
+		in.AfterTaken()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range in.Commit.Drift {
