@@ -59,7 +59,7 @@ const keyLook = 3 * time.Second
 // held, or is in trouble, waits here as a whole: it takes no turns, so no stream is asked about.
 func (s *source) serve(ctx context.Context) {
 	defer s.jobs.Wait()
-	span := min(time.Duration(s.Beside)*20*time.Millisecond, 30*time.Second) // over which the sources of a process are spread
+	span := min(time.Duration(s.Beside)*4*time.Millisecond, 30*time.Second) // over which the sources of a process are spread
 	// Those that begin in the same second share the statements that read what is stored of them.
 	first := time.Duration(schedule.Hash(s.cfg.Name) % uint64(max(span, 1))).Truncate(time.Second)
 	if !lifecycle.Pause(ctx, max(first, time.Until(s.link.View().NextProbe))) { // after a panic it waits for its probe
