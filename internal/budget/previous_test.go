@@ -141,13 +141,19 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	}
 }
 
+// begin makes the service of the lives.
+func (v *lives) begin(t *testing.T, algorithm string, seed uint64) {
+	v.t, v.r = t, newDice(100+seed)
+	v.service = newService(algorithm, v.limits, 5*time.Millisecond, 60*time.Millisecond, 200+seed)
+	v.service.silent, v.service.smallest = v.silent, v.smallest
+}
+
 func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.Duration, seed uint64) {
-	v.t, v.r, v.limits = t, newDice(100+seed), DefaultLimits
+	v.limits = DefaultLimits
 	if v.keys > 1 {
 		v.limits.BusinessPerMinute = 250 // less than the keys' together
 	}
-	v.service = newService(algorithm, v.limits, 5*time.Millisecond, 60*time.Millisecond, 200+seed)
-	v.service.silent, v.service.smallest = v.silent, v.smallest
+	v.begin(t, algorithm, seed)
 	n := 0
 	for began := time.Now(); time.Since(began) < 30*time.Minute; n++ {
 		v.live(least + time.Duration(v.r.Int64N(int64(most-least))))
@@ -158,6 +164,49 @@ func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.D
 		percentile(v.stalled, 0.5), percentile(v.stalled, 1))
 	if v.service.refusals > 0 {
 		t.Errorf("%d × 429", v.service.refusals)
+	}
+}
+
+// TestKilledAgainAndAgainUnderOtherLimits is DESIGN B2 for processes that do not know the limits until /me
+// has answered: after two minutes or more of work one is killed, and those after it every few seconds.
+func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) {
+	works := []struct {
+		name        string
+		keys, burst int
+		catchUp     bool
+		headers     string
+	}{
+		{"backfill", 1, 0, false, ""},
+		{"bursts", 1, 12, false, ""},
+		{"catching up", 1, 0, true, ""},
+		{"catching up without figures", 1, 0, true, "none"},
+		{"a restaurant that catches up", 3, 0, true, ""},
+		{"bursts by the smallest limit's figures", 1, 12, false, "smallest"},
+	}
+	for _, limits := range []Limits{{20, 600, 30}, {60, 600, 8}, {120, 60, 30}, {120, 600, 30}, {600, 600, 30}} {
+		for name := range algorithms {
+			for _, work := range works {
+				t.Run(fmt.Sprintf("%d and %d/%s/%s", limits.PerMinute, limits.BusinessPerMinute, name, work.name), func(t *testing.T) {
+					v := &lives{limits: limits, keys: work.keys, burst: work.burst, every: 25 * time.Second, catchUp: work.catchUp, silent: work.headers == "none", smallest: work.headers == "smallest"}
+					synctest.Test(t, func(t *testing.T) { v.underOtherLimits(t, name) })
+				})
+			}
+		}
+	}
+}
+
+func (v *lives) underOtherLimits(t *testing.T, algorithm string) {
+	v.begin(t, algorithm, 1)
+	for range 5 {
+		v.live(2*minute + time.Duration(v.r.Int64N(int64(minute))))
+		for began := time.Now(); time.Since(began) < 2*minute; {
+			v.live(3500*time.Millisecond + time.Duration(v.r.Int64N(int64(5*time.Second))))
+		}
+	}
+	time.Sleep(minute) // the last one's requests are answered
+	synctest.Wait()
+	if v.service.refusals > 0 {
+		t.Errorf("%d × 429 in %d lives, %d requests", v.service.refusals, len(v.stalled), len(v.service.counted))
 	}
 }
 

@@ -32,7 +32,8 @@ const (
 
 // window is one limit with the log of the requests that count in it.
 type window struct {
-	limit    int       // requests a minute, as the service reports it
+	presumed int       // requests a minute, as every process takes them to be until /me has answered
+	limit    int       // and as the service reports them
 	share    int       // Larder's part of it
 	inFlight int       // requests without an answer
 	until    []instant // when each answered request stops counting, in order; kept for one more cycle
@@ -54,7 +55,7 @@ type window struct {
 }
 
 func newWindow(limit int, share float64) *window {
-	w := &window{began: -cycle, refusedAt: -cycle}
+	w := &window{presumed: limit, began: -cycle, refusedAt: -cycle}
 	w.setLimit(limit, share)
 	return w
 }
@@ -117,10 +118,15 @@ func (w *window) most(now instant) int {
 	return min(w.share, max(1, 2*(w.limit-n)-w.share, (w.limit-n+1)/2))
 }
 
-// stepOf is the time between two requests when so many are sent evenly in the service's
-// minute, times the spread of a lane.
-func stepOf(lane Lane, requests int) time.Duration {
-	return min(cycle, time.Duration(lane.spread()*float64(cycle)/float64(max(1, requests))))
+// step is the time between the requests that a lane leaves of so many a minute. Those of the urgent
+// lanes are for the next processes. None of them knows the limit before its first request, so the
+// time is the same under another limit than the presumed one, as long as that allows so many.
+func (w *window) step(lane Lane, requests int) time.Duration {
+	spread := lane.spread()
+	if lane.urgent() {
+		spread = max(Backfill.spread(), spread*float64(w.limit)/float64(w.presumed))
+	}
+	return min(cycle, time.Duration(spread*float64(cycle)/float64(max(1, requests))))
 }
 
 // opens is when a request of a lane may be sent, now or later: when after it there is still
@@ -145,7 +151,7 @@ func (w *window) opens(now instant, lane Lane) instant {
 			return next
 		}
 	}
-	free, step, sooner := most-w.inFlight-len(log), stepOf(lane, most), ahead
+	free, step, sooner := most-w.inFlight-len(log), w.step(lane, most), ahead
 	if lane.urgent() {
 		sooner = 0
 	}
@@ -175,7 +181,7 @@ func (w *window) opens(now instant, lane Lane) instant {
 }
 
 // firstWait is how long after a process the next one can surely send a request.
-func (w *window) firstWait() time.Duration { return stepOf(Fresh, w.share) }
+func (w *window) firstWait() time.Duration { return w.step(Fresh, w.share) }
 
 // answered moves a request from under way to the log. The service may have counted it as late
 // as at now+late.
