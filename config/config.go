@@ -189,14 +189,14 @@ type Shard struct {
 	// Which part of the sources this process takes, counted from 0.
 	Index int `koanf:"index"`
 	// How many processes share the sources. Every one needs the same list of sources: nobody serves
-	// one that the process lacks to which it belongs. Those of one restaurant go to one process,
-	// which counts its requests: a source is assigned by its name until its restaurant is stored, and
-	// within two minutes of that by the first name among the restaurant's sources. Of the wrong keys
-	// that an address may send, each process takes its part.
+	// a source that its process lacks. The sources of one restaurant go to one process, which counts
+	// its requests: a source is assigned by its name until its restaurant is stored, and within two
+	// minutes of that by the first name among the restaurant's sources. Of the wrong keys that an
+	// address may send, each process takes its part.
 	Count int `koanf:"count"`
 	// `true`, or `shard: auto` in one word: the processes that share a warehouse divide the sources
 	// among themselves, so nobody counts them. Each needs `auto` and should have the same list of
-	// sources: one that only some have is served by one of those within two minutes. When one process
+	// sources: one that only some have is served by one of them within two minutes. When one process
 	// is killed, the others take over its sources within a minute; one that joins takes its part.
 	// Instead of `index` and `count`.
 	Auto bool `koanf:"auto"`

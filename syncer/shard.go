@@ -54,7 +54,7 @@ func owner(source string, processes []string) (owner string) {
 	return owner
 }
 
-// membershipOf is what a process claims that shares these sources with others.
+// membershipOf is the name that a process with these sources claims as a member ([lease.Member]).
 func membershipOf(sources []Source) string {
 	var names []string
 	for _, s := range sources {

@@ -83,17 +83,16 @@ func (once) Read([]byte) (int, error)         { return 0, io.EOF }
 func (once) WriteTo(io.Writer) (int64, error) { return 0, nil }
 func (once) Close() error                     { return nil }
 
-// identity is how a body is sent of which nothing is known. Without it, net/http starts a goroutine to find out
-// whether there is one.
+// identity keeps net/http from starting a goroutine that reads [once] to find out whether there is a body.
 var identity = []string{"identity"}
 
-// What the headers of all requests have, which nobody changes.
+// Values of headers that all requests share; nobody changes them.
 var (
 	acceptJSON = []string{"application/json"}
 	acceptGzip = []string{"gzip"}
 )
 
-// headers are those of an attempt, with the key.
+// headers returns the headers of an attempt, with the key as it is now.
 func (k *call) headers() (http.Header, error) {
 	k.key = k.client.opts.Key()
 	if k.key == "" {

@@ -54,33 +54,17 @@ func (p *Panic) String() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stac
 // it may be. Without, it is asked for when the loop is done. Nothing that was asked for is
 // under way any more when the loop has ended. A panic of ask is one of the loop's goroutine.
 func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) (P, error), place func(context.Context) error) iter.Seq2[P, error] {
-	type answer struct {
-		page     P
-		err      error
-		panicked *Panic
-	}
 	return func(yield func(P, error) bool) {
 		var ahead context.Context // of the pages that are asked for ahead; nil before the first: most lists have one page
 		cancel := func() {}
-		var asked chan answer // what is asked for; nil for nothing
+		var asked <-chan pageAnswer[P] // what is asked for; nil for nothing
 		begin := func(cursor string) {
 			if ahead == nil {
 				ahead, cancel = context.WithCancel(ctx)
 			}
-			to := make(chan answer, 1)
-			asked = to
-			go func() {
-				a := answer{err: errors.New("the goroutine that asked for a page ended without an answer")}
-				defer func() {
-					if r := recover(); r != nil {
-						a.panicked = &Panic{r, debug.Stack()}
-					}
-					to <- a
-				}()
-				a.page, a.err = ask(ahead, cursor)
-			}()
+			asked = askAhead(ahead, cursor, ask)
 		}
-		take := func(cursor string) (a answer) {
+		take := func(cursor string) (a pageAnswer[P]) {
 			if asked == nil { // there is nothing to do meanwhile: the stack of a goroutine would grow for it alone
 				a.page, a.err = ask(ctx, cursor)
 				return a
@@ -134,6 +118,29 @@ func Follow[P Paged](ctx context.Context, cursor string, ask func(ctx context.Co
 			cursor = next
 		}
 	}
+}
+
+// pageAnswer is what a page that was asked for came to.
+type pageAnswer[P Paged] struct {
+	page     P
+	err      error
+	panicked *Panic
+}
+
+// askAhead asks for a page in a goroutine of its own.
+func askAhead[P Paged](ctx context.Context, cursor string, ask func(ctx context.Context, cursor string) (P, error)) <-chan pageAnswer[P] {
+	to := make(chan pageAnswer[P], 1)
+	go func() {
+		a := pageAnswer[P]{err: errors.New("the goroutine that asked for a page ended without an answer")}
+		defer func() {
+			if r := recover(); r != nil {
+				a.panicked = &Panic{r, debug.Stack()}
+			}
+			to <- a
+		}()
+		a.page, a.err = ask(ctx, cursor)
+	}()
+	return to
 }
 
 var seed = maphash.MakeSeed()

@@ -83,10 +83,10 @@ func (q ListQuery) encoded() query {
 		with("limit", strconv.Itoa(cmp.Or(q.Limit, PageLimit))).with("location_id", q.LocationID).with("to", string(q.To)).with("updated_since", since)
 }
 
-// query is what an address asks for, encoded.
+// query is the query of an address, encoded, its parameters in alphabetical order as [net/url.Values] has them.
 type query []byte
 
-// with adds a parameter that has a value.
+// with adds a parameter, unless its value is empty.
 func (q query) with(name, value string) query {
 	switch {
 	case value == "":

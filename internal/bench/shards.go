@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -18,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer/status"
@@ -31,13 +29,13 @@ const (
 	shardChanges   = 5                // orders placed a second
 )
 
-// askers are the processes that ask with each key, as the service sees them: each has a base_url of its own.
+// askers notes which process sends requests with which key: each process has a base_url of its own.
 type askers struct {
 	mu    sync.Mutex
 	byKey map[string]*asked
 }
 
-// asked is who has asked with a key.
+// asked is which processes have sent requests with a key, in turns.
 type asked struct {
 	Turns  []turn `json:"turns"`
 	AtOnce int    `json:"at_once"` // requests of one process while another's was under way
@@ -138,10 +136,13 @@ func (c *crew) measure(ctx context.Context, r *report) error {
 	}
 	r.row("4 begin: sources of each process", "%s", parts(begun))
 
-	during, frozen := context.WithCancel(ctx)
-	defer frozen()
+	during, end := context.WithCancel(ctx)
+	defer end()
 	placed := make(chan int, 1)
-	go func() { placed <- c.change(during) }()
+	go func() {
+		n, _ := theFleet.change(during, c.s, shardChanges, time.Hour) // it ends with an error: that of during
+		placed <- n
+	}()
 	if err := wait(ctx, shardRest); err != nil {
 		return err
 	}
@@ -161,20 +162,9 @@ func (c *crew) measure(ctx context.Context, r *report) error {
 	if err := c.moved(ctx, r, "another one joins", begun, joined); err != nil {
 		return err
 	}
-	frozen()
+	end()
 	r.row("orders placed meanwhile", "%d", <-placed)
 	return c.compared(ctx, r)
-}
-
-// change places orders in restaurants at random until ctx ends, and returns how many.
-func (c *crew) change(ctx context.Context) (placed int) {
-	random := rand.New(rand.NewPCG(31, 0)) //nolint:gosec // the same ones each time
-	for lifecycle.Pause(ctx, time.Second/shardChanges) {
-		if c.s.post(ctx, "/admin/change", fmt.Sprintf(`{"action": "place", "count": 1, "business": %d}`, random.IntN(theFleet.sources))) == nil {
-			placed++
-		}
-	}
-	return placed
 }
 
 // serveWarehouse serves an engine as a server that many processes use.

@@ -32,8 +32,8 @@ const (
 
 // window is one limit with the log of the requests that count in it.
 type window struct {
-	presumed int       // requests a minute, as every process takes them to be until /me has answered
-	limit    int       // and as the service reports them
+	presumed int       // requests a minute before /me has answered, the same in every process ([DefaultLimits])
+	limit    int       // requests a minute, as the service reports them
 	share    int       // Larder's part of it
 	inFlight int       // requests without an answer
 	until    []instant // when each answered request stops counting, in order; kept for one more cycle
@@ -118,9 +118,9 @@ func (w *window) most(now instant) int {
 	return min(w.share, max(1, 2*(w.limit-n)-w.share, (w.limit-n+1)/2))
 }
 
-// step is the time between the requests that a lane leaves of so many a minute. Those of the urgent
-// lanes are for the next processes. None of them knows the limit before its first request, so the
-// time is the same under another limit than the presumed one, as long as that allows so many.
+// step is the time between the requests that a lane leaves, of a number of requests a minute. What the
+// urgent lanes leave is for the next process, which computes with the presumed limit until its first
+// request is answered. So theirs is the step of the presumed limit, unless the limit allows fewer.
 func (w *window) step(lane Lane, requests int) time.Duration {
 	spread := lane.spread()
 	if lane.urgent() {

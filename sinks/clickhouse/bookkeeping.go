@@ -90,8 +90,8 @@ type checkpointKey struct{ source, stream, walk string }
 
 func keyOf(c *sinks.Checkpoint) checkpointKey { return checkpointKey{c.Source, c.Stream, c.Walk} }
 
-// storedCheckpoints are hashes of the checkpoints known to be stored, so that one that says
-// nothing new is not stored again.
+// storedCheckpoints are hashes of the checkpoints known to be stored, so that an equal one is not
+// stored again.
 type storedCheckpoints struct {
 	seed maphash.Seed
 	mu   sync.Mutex
@@ -121,7 +121,7 @@ func (s *storedCheckpoints) has(c sinks.Checkpoint) bool {
 	return ok && stored == s.hash(c)
 }
 
-// hash is of all but the moment of storing.
+// hash covers every field but UpdatedAt.
 func (s *storedCheckpoints) hash(c sinks.Checkpoint) uint64 {
 	c.UpdatedAt = time.Time{}
 	for _, t := range []*time.Time{&c.Watermark, &c.Pending, &c.Since, &c.StartedAt} {

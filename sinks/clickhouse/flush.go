@@ -159,13 +159,13 @@ func planAll(ctx context.Context, commits []*queued, plans ...func(context.Conte
 	return steps, nil
 }
 
-// changes are what becomes of the rows of a table.
+// changes are the rows and tombstones of one table in a flush.
 type changes struct {
 	table      string
 	parts      []native.Part // live rows
 	rows       int
-	tombstones []committedTombstone
-	gone       map[rowKey]bool // tombstones that were inserted with the live rows
+	tombstones []committedTombstone // of each removed row the highest version
+	inserted   map[rowKey]bool      // tombstones that were inserted with the live rows
 }
 
 // planRows makes, per table, one INSERT of the live rows of all commits, and then what the tombstones need.

@@ -40,7 +40,7 @@ type Options struct {
 	FlushRows     int           // 0: 50,000
 	// QueueBytes bounds what is queued and under way; Write waits beyond it.
 	QueueBytes int64 // 0: 64 MiB
-	// StepTimeout bounds one step of a flush, a statement and the looks that it needs; then it is tried again.
+	// StepTimeout bounds one step of a flush, a statement and the reads before it; then it is tried again.
 	StepTimeout time.Duration // 0: five minutes
 
 	// ClaimTimeout is after how much silence a process is taken to be dead.

@@ -23,8 +23,8 @@ func (r *reader) SalesDays(ctx context.Context, q sinks.DayQuery) ([]sinks.DayFi
 	return days, nil
 }
 
-// gatherSums is how long sums wait for others of the same days, and gatherPatient how long those that have time do: a
-// statement costs 20 ms of CPU to plan, for one restaurant or for 300, and turns come together ([schedule]).
+// gatherSums is how long sums wait for others of the same days, and gatherPatient how long patient ones do
+// ([sinks.DayQuery]). A statement costs 20 ms of CPU to plan, for one restaurant or for 300, and turns come together.
 const gatherSums, gatherPatient = 250 * time.Millisecond, time.Second
 
 // gathersSums is how long a query of sums waits.
@@ -308,6 +308,7 @@ func (r *reader) Verdicts(ctx context.Context, business, source, from, to string
 	return found, nil
 }
 
+// readVerdicts reads the verdicts about days, a condition of SQL, of each (business, source).
 func (r *reader) readVerdicts(ctx context.Context, days string, sources [][2]string) ([][]sinks.Verdict, error) {
 	keys := make([]string, len(sources)) // of a business and a source
 	for i, of := range sources {

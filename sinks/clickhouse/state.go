@@ -24,7 +24,7 @@ type reader struct {
 	lives  *batcher[string, []sinks.LiveRow] // by business; the key is a query without it
 	hashes *batcher[sinks.HashQuery, []sinks.RowHash]
 	firsts *batcher[string, string]             // by business
-	proofs *batcher[[2]string, []sinks.Verdict] // by business and source; the key is the days
+	proofs *batcher[[2]string, []sinks.Verdict] // by business and source; the key is the condition on the days
 
 	days, lines *batcher[sinks.DayQuery, []sinks.DayFigures] // by restaurant or location; the key is a query without it
 }

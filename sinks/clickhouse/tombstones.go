@@ -35,12 +35,11 @@ type rowKey struct{ business, id string }
 func (b committedTombstone) key() rowKey { return rowKey{b.business, b.ID} }
 
 // tombstoneSteps are an INSERT … SELECT per thousand tombstones that copies the last known
-// values of the removed rows (DESIGN R5). Of several tombstones of one row only the
-// highest version is written. Those that went with the live rows are left out.
+// values of the removed rows (DESIGN R5). Tombstones that were inserted with the live rows are left out.
 func (f *flusher) tombstoneSteps(types map[string]native.Type, t *changes) (steps []step) {
 	for group := range slices.Chunk(t.tombstones, tombstonesPerStatement) {
 		steps = append(steps, step{what: "tombstones", table: t.table, rows: len(group), ofRows: true, run: func(ctx context.Context) (int64, error) {
-			group := slices.DeleteFunc(slices.Clone(group), func(b committedTombstone) bool { return t.gone[b.key()] })
+			group := slices.DeleteFunc(slices.Clone(group), func(b committedTombstone) bool { return t.inserted[b.key()] })
 			if len(group) == 0 {
 				return 0, nil
 			}
@@ -51,8 +50,8 @@ func (f *flusher) tombstoneSteps(types map[string]native.Type, t *changes) (step
 	return steps
 }
 
-// bulkRows of a table in one flush are history, of which most tombstones are of rows never seen. Such ones have nothing
-// to copy, and go with the live rows. Beside few rows, most are of rows that are stored: there it is not looked.
+// bulkRows live rows of a table in one flush are a backfill's. Most tombstones beside them are of rows never seen, which
+// have no values to copy and go into the same INSERT. Beside fewer rows most are of stored rows, and the look is not made.
 const bulkRows = 1000
 
 // insertWithLone inserts the live rows, and with them the tombstones of rows that are neither stored nor among them.
@@ -86,7 +85,7 @@ func (f *flusher) insertWithLone(ctx context.Context, types map[string]native.Ty
 	}
 	bytes, err := f.sink.warehouse.Insert(ctx, block)
 	if err == nil {
-		t.gone = lone
+		t.inserted = lone
 	}
 	return bytes, err
 }

@@ -41,9 +41,9 @@ const (
 	// act, by its own clock. The others take it to be dead [sinks.ClaimTimeout]
 	// after that beat: in between, what it has begun can end.
 	Lasts = 20 * time.Second
-	// Member begins what a process claims beside the sources when it shares them with others: so each
-	// sees which processes there are. What follows is the same for the same list of sources. It is
-	// the name of no source, and nobody holds it.
+	// Member is the beginning of the name that a process claims beside its sources when it shares them
+	// with others: so each sees which processes there are. A hash of the list of sources follows.
+	// No source has such a name, and nobody holds it.
 	Member = "shard: auto"
 	// listsSettle is how long processes with different lists of sources count as members together:
 	// a changed configuration does not reach all at once.
@@ -87,7 +87,7 @@ type Leases struct {
 	until     time.Time          // of all that is held
 	all       map[string]*lease
 	members   []string        // ids of the processes that share the sources, as last believed
-	apart     map[string]bool // ids of the processes that are none of them, since their lists of sources are others
+	apart     map[string]bool // ids of the processes with another list of sources, which do not count as members
 	back      time.Time       // when beats were last good again after a silence of [Lasts]
 	err       error           // of the last beat
 	news      chan struct{}   // closed and replaced at every beat
@@ -228,7 +228,7 @@ func (l *Leases) beat(ctx context.Context) (next time.Duration) {
 	l.mu.Lock()
 	for name, s := range l.all {
 		if !wants[name] {
-			*s = lease{} // it is held no more before another process can know of it
+			*s = lease{} // another process may hold it as soon as the beat is stored
 		}
 	}
 	l.mu.Unlock()
@@ -341,10 +341,11 @@ func (l *Leases) readMembers(claims []sinks.Claim, late bool, now time.Time) {
 			members = append(members, c.Process.ID)
 		}
 	}
-	if now.Sub(l.back) >= beatEvery {
+	steady := now.Sub(l.back) >= beatEvery
+	if steady {
 		l.apart = apart
 	}
-	if len(members) >= len(l.members) || now.Sub(l.back) >= beatEvery {
+	if len(members) >= len(l.members) || steady {
 		slices.Sort(members)
 		l.members = members
 	}

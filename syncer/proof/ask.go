@@ -80,30 +80,25 @@ func storeUnlessEmpty(ctx context.Context, w *write.Writer, in *write.Intake) er
 	return w.Store(ctx, in)
 }
 
-// pending is what was handed to the sink and may not be durable yet. Nothing that asks on waits for it: the sink
-// writes in the order of what it was handed.
+// pending is what was handed to the sink and may not be durable yet. The next question does not wait for it: the
+// sink writes in the order of what it was handed.
 type pending struct {
 	commits []handedOver
-	rows    int
+	rows    int // of the answers that are in memory for it
 }
 
 type handedOver struct {
 	receipt *sinks.Receipt
-	rows    *write.Intake // remembered once it is durable; nil of verdicts
+	intake  *write.Intake // remembered once it is durable; nil of verdicts
 }
 
-// mostPending is how many rows may be pending, with the answers that they are part of, before they are waited for: all
-// of it is in memory.
+// mostPending is how many rows of answers may be in memory before they are waited for.
 const mostPending = 2000
 
-// store hands over what an intake of an answer with so many rows holds, if it holds anything.
+// store hands over what the intake of an answer holds, if it holds anything; rows is how many rows the answer has.
 func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake, rows int) error {
-	if in.Empty() {
-		in.CountPage()
-		return nil
-	}
-	if c := in.Commit; len(c.Quarantine)+len(c.Released) > 0 { // the next walk has to know what is open
-		return w.Store(ctx, in)
+	if c := in.Commit; in.Empty() || len(c.Quarantine)+len(c.Released) > 0 { // the next walk has to know what is open
+		return storeUnlessEmpty(ctx, w, in)
 	}
 	r, err := w.Write(ctx, in)
 	if err != nil {
@@ -113,17 +108,18 @@ func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake, 
 	return nil
 }
 
-// wait waits until all of it is durable, which may be that long after the last flush.
+// wait waits until all of it is durable; patience is that of [sinks.Receipt.WaitPatiently]. What has failed is not waited for again.
 func (p *pending) wait(ctx context.Context, patience time.Duration) error {
-	for _, c := range p.commits {
+	commits := p.commits
+	*p = pending{}
+	for _, c := range commits {
 		if err := c.receipt.WaitPatiently(ctx, patience); err != nil {
 			return fmt.Errorf("wait for the warehouse: %w", err)
 		}
-		if c.rows != nil {
-			c.rows.Remember()
+		if c.intake != nil {
+			c.intake.Remember()
 		}
 	}
-	*p = pending{}
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (p dayProof) differs() bool { return p.Verdict == "" }
 type bracket struct {
 	totals *Totals
 	many   bool // it asks for many days, behind the turns
-	// patient: nobody waits for it, so its statements and rows may wait for those of other sources.
+	// patient: nobody waits for the answer, so statements and rows may wait for other sources' ones.
 	patient bool
 	pending pending
 	// broken is why nothing can be compared. There are no verdicts while there is nothing to
@@ -105,11 +105,6 @@ func (b *bracket) walk(ctx context.Context) {
 	if err := orders.Hurry(ctx, func(ctx context.Context) error { return orders.Guard.Run(ctx, orders.CatchUp) }); err != nil {
 		b.broken = fmt.Errorf("the orders could not be brought up to date: %w", err)
 	}
-}
-
-// conclude hands the verdicts that are new to the sink ([verdicts.conclude]).
-func (b *bracket) conclude(ctx context.Context, found []dayProof) ([]dayProof, error) {
-	return b.totals.verdicts.handOver(ctx, found, &b.pending)
 }
 
 // await waits until all that the bracket has handed to the sink is durable.

@@ -11,13 +11,13 @@ import (
 // byDay has the values of days, by location. A day without one has the zero value.
 type byDay[T any] map[string]*dayValues[T]
 
-// dayValues are the values of days in a row: of those that are kept in memory, hardly any has none.
+// dayValues are the values of consecutive days, without gaps: hardly any day in between has none.
 type dayValues[T any] struct {
 	first int // the number of the first day
 	of    []T
 }
 
-// daysAtOnce is by how many days memory grows.
+// daysAtOnce is by how many days a slice of values grows.
 const daysAtOnce = 32
 
 const secondsADay = 24 * 60 * 60
@@ -69,7 +69,7 @@ func (b byDay[T]) forget(oldest types.Date) {
 	}
 }
 
-// all are the days in a row, those without a value among them.
+// all yields every day from the first on, days without a value included.
 func (v *dayValues[T]) all() iter.Seq2[types.Date, T] {
 	return func(yield func(types.Date, T) bool) {
 		for i, value := range v.of {

@@ -51,16 +51,6 @@ func (st *Totals) proveRecent(ctx context.Context) error {
 	return errors.Join(err, r.settleTurn(ctx, st, differed))
 }
 
-// recallProof reads what was found before the process began, which is shown until the first turn of yesterday
-// and today: that comes within an interval.
-func (st *Totals) recallProof(ctx context.Context) error {
-	err := errors.Join(st.shared.readFirstDay(ctx, false), st.shared.restore(ctx, st.shared.today()))
-	if err == nil {
-		st.GoesOnWell()
-	}
-	return err
-}
-
 // proveDeep is the turn of the last 92 days, and of each location. It has come to its end when all
 // days were asked for: what could not be looked at again is left to the next one.
 func (st *Totals) proveDeep(ctx context.Context) error {

@@ -137,7 +137,7 @@ func addUp(days map[types.Date]*reported) (_ dayFigures, ok bool) {
 // sumDecimals are more than any amount of the service has.
 const sumDecimals = 10
 
-// sum is the exact sum of amounts: in hundredths, as the service writes them, and of those with more digits.
+// sum is the exact sum of amounts: hundredths of amounts with two decimals, as the service writes them, and the rest.
 type sum struct {
 	hundredths int64
 	rest       big.Rat
@@ -145,7 +145,7 @@ type sum struct {
 
 func (s *sum) add(amount string) {
 	whole, fraction, _ := strings.Cut(amount, ".")
-	if len(whole) <= 14 && len(fraction) <= 2 { // a thousand of them do not overflow
+	if len(whole) <= 13 && len(fraction) <= 2 { // nine thousand of them do not overflow
 		if n, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64); err == nil {
 			s.hundredths += n
 			return
@@ -293,7 +293,7 @@ const mostFigures = 100
 // differ compares the figures of the two sides, to the last digit. It returns those that
 // differ, by name.
 func differ(service, mirror dayFigures, ignored map[string]string) (found []sinks.Difference) {
-	compare := func(name string) {
+	look := func(name string) {
 		d := sinks.Difference{Figure: name, Service: service.figureOr(name), Mirror: mirror.figureOr(name)}
 		if d.Service == d.Mirror || numberOf(d.Service) == numberOf(d.Mirror) {
 			return
@@ -304,11 +304,11 @@ func differ(service, mirror dayFigures, ignored map[string]string) (found []sink
 		}
 	}
 	for name := range service {
-		compare(name)
+		look(name)
 	}
 	for name := range mirror {
 		if _, both := service[name]; !both {
-			compare(name)
+			look(name)
 		}
 	}
 	slices.SortFunc(found, func(a, b sinks.Difference) int { return cmp.Compare(a.Figure, b.Figure) })

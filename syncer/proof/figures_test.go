@@ -202,13 +202,15 @@ func TestFiguresAreComparedAndAddedUpExactly(t *testing.T) {
 			}
 		}
 	}
-	many := map[types.Date]*reported{}
-	for n := range 1000 {
-		many[addDays("2026-03-01", n)] = &reported{figures: dayFigures{"tips": "999999999999999.99"}}
-	}
-	want := new(big.Rat).Mul(ratOf("999999999999999.99"), big.NewRat(1000, 1))
-	if sums, _ := addUp(many); sums["tips"] != want.FloatString(sumDecimals) {
-		t.Errorf("a thousand times 999999999999999.99 is %s", sums["tips"])
+	for _, amount := range []string{"9999999999999.99", "99999999999999.99", "999999999999999.99"} {
+		many := map[types.Date]*reported{}
+		for n := range 1000 {
+			many[addDays("2026-03-01", n)] = &reported{figures: dayFigures{"tips": amount}}
+		}
+		want := new(big.Rat).Mul(ratOf(amount), big.NewRat(1000, 1))
+		if sums, _ := addUp(many); sums["tips"] != want.FloatString(sumDecimals) {
+			t.Errorf("a thousand times %s is %s", amount, sums["tips"])
+		}
 	}
 	if _, ok := addUp(map[types.Date]*reported{"2026-03-01": {bad: "the day is missing"}}); ok {
 		t.Error("a day that cannot be compared was added up")

@@ -133,14 +133,14 @@ func (r *run) firstLook(ctx context.Context, st *Totals, spans []Span, many bool
 				found, err := ask(ctx, sp)
 				differ, settled := apart(found, func(p dayProof) bool { return p.differs() || many && p.Verdict == sinks.VerdictUnsettled })
 				again = append(again, differ...)
-				_, unsettled := b.conclude(ctx, differ)
-				settled, stored := b.conclude(ctx, settled)
+				_, unsettled := st.verdicts.handOver(ctx, differ, &b.pending)
+				settled, handed := st.verdicts.handOver(ctx, settled, &b.pending)
 				r.answered(differ, b.broken)
 				r.count(st, settled)
 				if err != nil && many {
 					err = fmt.Errorf("from %s to %s: %w", sp.From, sp.To, err)
 				}
-				if err = errors.Join(err, unsettled, stored); err == nil && b.pending.rows > mostPending {
+				if err = errors.Join(err, unsettled, handed); err == nil && b.pending.rows > mostPending {
 					err = b.pending.wait(ctx, 0)
 				}
 				return err

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -136,7 +137,14 @@ func (st *Totals) tasks() []stream.Task {
 	deep.Begins = func(j schedule.Job) bool { // at incremental turns where those of its own job are off
 		return j == schedule.ReconcileDeep || (j == st.Def.Job || j == schedule.Incremental && st.Source.Timetable().Off(st.Def.Job)) && st.deepOwed()
 	}
-	recall := st.recall.Task(st.recallProof, schedule.Incremental)
+	// What was found before the process began is shown until the first turn of yesterday and today.
+	recall := st.recall.Task(func(ctx context.Context) error {
+		err := errors.Join(st.shared.readFirstDay(ctx, false), st.shared.restore(ctx, st.shared.today()))
+		if err == nil {
+			st.GoesOnWell()
+		}
+		return err
+	}, schedule.Incremental)
 	recall.Begins = func(j schedule.Job) bool { return j == schedule.Incremental && st.WasWell() && st.filled() }
 	asked := stream.Task{Slot: st.Guard} // questions, whoever asks them
 	return []stream.Task{recall, long, recent, deep, asked}

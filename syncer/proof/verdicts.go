@@ -195,8 +195,8 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 	return concluded, errors.Join(err, p.wait(ctx, 0))
 }
 
-// handOver hands the verdicts that are new to the sink, logs them, and remembers them: they are lost only with
-// the source's life. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
+// handOver hands the verdicts that are new to the sink, logs them, and remembers them before they are durable: what
+// is lost of them then is lost with the source's life. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
 // left out where it is known to differ; one that was a drift, and is proven, is healed.
 func (v *verdicts) handOver(ctx context.Context, found []dayProof, to *pending) ([]dayProof, error) {
 	var concluded []dayProof
@@ -341,8 +341,7 @@ func (v *verdicts) remember(found []dayProof) {
 		case isProven(p.Verdict):
 			last.gap = nil
 		case p.gap.hash != 0:
-			now := p.gap
-			last.gap = &now
+			last.gap = new(p.gap)
 		}
 		v.last.set(p.Day, p.Location, last)
 	}

@@ -153,15 +153,15 @@ func (t Timetable) Due(j Job, source string, last, now time.Time) bool {
 	return !last.IsZero() && isDue(t.Next(j, source, last), now)
 }
 
-// Memo keeps when a job is due next after it was last done. A walk that is due in days is asked about at every
-// turn of its list, and cron takes long to compute a time. The zero Memo keeps none.
+// Memo keeps when one job of one source is due next after it was last done. Whether a full resync is due is computed at
+// every incremental turn otherwise, and cron takes a third of what a turn takes for that. The zero Memo is ready to use.
 type Memo struct {
 	mu         sync.Mutex // guards what follows
 	by         cron.Schedule
 	last, next time.Time
 }
 
-// Due is [Timetable.Due] of one job of one source.
+// Due is [Timetable.Due], always of the same job and source.
 func (m *Memo) Due(t Timetable, j Job, source string, last, now time.Time) bool {
 	if last.IsZero() {
 		return false

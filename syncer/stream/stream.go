@@ -147,7 +147,7 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 	}
 }
 
-// WasWell reports whether the last walk before this process ended well, and none has ended since.
+// WasWell reports whether the last walk of the process before ended well, and none has ended in this one.
 func (st *Stream) WasWell() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -165,7 +165,7 @@ func (st *Stream) Fails() bool {
 	return len(st.failing) > 0 || st.state == status.StateStarting && st.stored.State == status.StateFailing
 }
 
-// GoesOnWell takes over the state of a stream that was well, unless a walk has ended since.
+// GoesOnWell shows a stream that was well as running before its first walk, unless one has ended since.
 func (st *Stream) GoesOnWell() {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -146,7 +146,7 @@ func (w *Warehouse) Rows(ctx context.Context, sql string, each func(driver.Rows)
 	return w.RowsAtOnce(ctx, sql, each)
 }
 
-// RowsAtOnce is Rows for what rows to be written wait for: it waits for no question.
+// RowsAtOnce is Rows for the reads of a flush, which do not wait for their turn among other queries.
 func (w *Warehouse) RowsAtOnce(ctx context.Context, sql string, each func(driver.Rows) error) error {
 	rows, err := w.conn.Query(ctx, sql)
 	if err != nil {

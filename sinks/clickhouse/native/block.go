@@ -32,7 +32,7 @@ type Part struct {
 	Removal          *sinks.Batch // of [RemovalTable], a row for each one of Batch; nil where they live
 }
 
-// RemovalTable has the meta columns that say how a row was removed.
+// RemovalTable has the meta columns of a removed row: when and why it was removed, and the JSON of its tombstone.
 var RemovalTable = &sinks.Table{Columns: []sinks.Column{
 	{Name: "_deleted", Kind: sinks.Bool}, {Name: "_deleted_at", Kind: sinks.Instant, Nullable: true}, {Name: "_delete_reason"},
 	{Name: "_tombstone_updated_at", Kind: sinks.Instant, Nullable: true}, {Name: "_tombstone_raw"},
