@@ -32,8 +32,8 @@
 // another limit, half of what it shows may be sent. The first request itself must find the limit not used up, however often
 // processes are killed. So the urgent lanes leave something as well: one request in every
 // interval of 360 s/limit, and where a process was at work before ([Key.FollowProcess]),
-// the first request waits for one such interval. Both intervals are computed from [DefaultLimits],
-// since a process has no answer of /me before its first request.
+// the first request waits for one such interval. Both intervals are computed from [DefaultLimits]
+// where the limit is lower, since a process has no answer of /me before its first request.
 //
 // # What others use
 //

@@ -183,7 +183,7 @@ func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) {
 		{"a restaurant that catches up", 3, 0, true, ""},
 		{"bursts by the smallest limit's figures", 1, 12, false, "smallest"},
 	}
-	for _, limits := range []Limits{{20, 600, 30}, {60, 600, 8}, {120, 60, 30}, {120, 600, 30}, {600, 600, 30}} {
+	for _, limits := range []Limits{{20, 600, 30}, {60, 600, 8}, {120, 60, 30}, {120, 600, 30}, {600, 600, 30}, {600, 2000, 200}} {
 		for name := range algorithms {
 			for _, work := range works {
 				t.Run(fmt.Sprintf("%d and %d/%s/%s", limits.PerMinute, limits.BusinessPerMinute, name, work.name), func(t *testing.T) {

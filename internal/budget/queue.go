@@ -26,7 +26,7 @@ func (l Lane) urgent() bool { return l <= Fresh }
 
 // spread is how far apart the requests are that a lane leaves to more urgent ones, where 1 would be
 // even. A little more lets the whole limit be used although answers take their time;
-// six, of the presumed limit, bounds the wait of the next process.
+// six bounds the wait of the next process (see [window.step] for low limits).
 func (l Lane) spread() float64 {
 	if l.urgent() {
 		return 6

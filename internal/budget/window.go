@@ -120,11 +120,11 @@ func (w *window) most(now instant) int {
 
 // step is the time between the requests that a lane leaves, of a number of requests a minute. What the
 // urgent lanes leave is for the next process, which computes with the presumed limit until its first
-// request is answered. So theirs is the step of the presumed limit, unless the limit allows fewer.
+// request is answered. So theirs is no longer than the step of the presumed limit, unless the limit allows fewer.
 func (w *window) step(lane Lane, requests int) time.Duration {
 	spread := lane.spread()
 	if lane.urgent() {
-		spread = max(Backfill.spread(), spread*float64(w.limit)/float64(w.presumed))
+		spread = max(Backfill.spread(), min(spread, spread*float64(w.limit)/float64(w.presumed)))
 	}
 	return min(cycle, time.Duration(spread*float64(cycle)/float64(max(1, requests))))
 }

@@ -80,7 +80,7 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 		{"half of it in one burst, and one just sent", with(evenly(120, 60, 155, 0), func(w *window) { w.add(99900*time.Millisecond + cycle) }), 0, 99900*time.Millisecond + 55*second/59},
 		{"nearly all of it in one burst", evenly(120, 110, 155, 0), 155*second - 10*stepOf(Fresh, 120), 155*second - 10*stepOf(Backfill, 120) + ahead},
 		{"a burst under a lowered limit", with(evenly(120, 45, 155, 0), func(w *window) { w.setLimit(60, 1) }), 155*second - 15*stepOf(Fresh, 120), 155*second - 15*stepOf(Backfill, 60) + ahead},
-		{"a burst under a raised limit", with(evenly(120, 590, 155, 0), func(w *window) { w.setLimit(600, 1) }), 155*second - 10*stepOf(Fresh, 120), 155*second - 10*stepOf(Backfill, 600) + ahead},
+		{"a burst under a raised limit", with(evenly(120, 590, 155, 0), func(w *window) { w.setLimit(600, 1) }), 155*second - 10*stepOf(Fresh, 600), 155*second - 10*stepOf(Backfill, 600) + ahead},
 		{"a burst under a very low limit", with(evenly(120, 10, 155, 0), func(w *window) { w.setLimit(20, 1) }), 155*second - 10*stepOf(Backfill, 20), 155*second - 10*stepOf(Backfill, 20) + ahead},
 		{"a burst behind others that stop counting soon", with(evenly(120, 100, 155, 0), func(w *window) { w.add(101 * second) }), 0, 0},
 		{"much under way", with(filled(120), func(w *window) { w.inFlight = 100 }), 0, never},
