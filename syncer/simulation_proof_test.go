@@ -88,6 +88,23 @@ func (e *episode) provable() (sources []string) {
 	return sources
 }
 
+// withoutRemoved takes lost orders out of a damage that the service has removed since, where the configuration names
+// locations: the tombstone of an order that is not stored does not say whether it is of one of them, and is left out.
+func (e *episode) withoutRemoved(d done) {
+	if !e.plan.located {
+		return
+	}
+	err := e.box.Truth(e.key(d.business), registry.Orders, func(r sandbox.TruthRow) error {
+		if was, damaged := d.was[r.ID]; damaged && was == 0 && r.Row == nil {
+			delete(d.was, r.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		e.fault("truth of the orders: %v", err)
+	}
+}
+
 // proven has every day compared, and healed where the warehouse was damaged, or where refunds
 // are explained after that. A full resync that it makes may be held, and is confirmed here.
 // The world stands still, so that no day may be other than proven then.
@@ -116,6 +133,7 @@ func (e *episode) proven(heal bool) {
 		}
 	}
 	for _, d := range e.damages {
+		e.withoutRemoved(d)
 		v := &vandal{store: e.store, business: e.box.Restaurant(d.business).ID()}
 		if slices.Contains(sources, fmt.Sprintf("r%d", d.business)) && !v.mended(d.damage) {
 			e.fault("never healed: %s", d.damage)
