@@ -119,7 +119,11 @@ func newBox(g *rand.Rand, span time.Duration) sandbox.Options {
 // drawEmptyPages has pages without rows follow those that have some, where the limits let a
 // walk pass so many.
 func (p *scenario) drawEmptyPages(g *rand.Rand) {
-	if n := pick(g, 0, 0, 1, 25); p.box.NoLimits || n == 1 && p.box.Limits.PerMinute == 120 {
+	n := pick(g, 0, 0, 1, 25)
+	if time.Duration(n)*p.span > 25*day { // it would be a million requests
+		return
+	}
+	if p.box.NoLimits || n == 1 && p.box.Limits.PerMinute == 120 {
 		p.box.Readings.EmptyPages = n
 	}
 }
