@@ -147,7 +147,7 @@ func (st *Stream) Set(ctx context.Context, state, detail string) {
 	}
 }
 
-// WasWell reports whether the last walk of the process before ended well, and none has ended in this one.
+// WasWell reports whether nothing is stored against the last walk of the process before, and none has ended in this one.
 func (st *Stream) WasWell() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -155,14 +155,14 @@ func (st *Stream) WasWell() bool {
 }
 
 func (st *Stream) wasWell() bool {
-	return st.state == status.StateStarting && st.stored.State == status.StateRunning
+	return st.state == status.StateStarting && (st.stored.State == status.StateRunning || st.stored.State == "")
 }
 
-// Fails reports whether the last walk failed, in this process or before it.
+// Fails reports whether the last walk failed, or had not ended, in this process or before it.
 func (st *Stream) Fails() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return len(st.failing) > 0 || st.state == status.StateStarting && st.stored.State == status.StateFailing
+	return len(st.failing) > 0 || st.state == status.StateStarting && !st.wasWell()
 }
 
 // GoesOnWell shows a stream that was well as running before its first walk, unless one has ended since.
@@ -170,7 +170,7 @@ func (st *Stream) GoesOnWell() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.wasWell() {
-		st.state, st.detail = st.stored.State, st.stored.Detail
+		st.state, st.detail = status.StateRunning, st.stored.Detail
 	}
 }
 
