@@ -64,23 +64,29 @@ func ownMounts() *syscall.SysProcAttr {
 	return a
 }
 
-// Fill takes all space of the disk but some bytes.
+// Fill takes all space of the disk but some bytes. Where somebody writes to it meanwhile, it takes what is left then.
 func (d *SmallDisk) Fill(leave int64) {
 	d.t.Helper()
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(d.Dir, &disk); err != nil {
-		d.t.Fatal(err)
-	}
-	take := int64(disk.Bavail)*disk.Bsize - leave
-	if take <= 0 {
-		d.t.Fatalf("fill %s: it has %d bytes less than %d already", d.Dir, -take, leave)
-	}
 	file, err := os.OpenFile(filepath.Join(d.Dir, fillerName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if err := errors.Join(syscall.Fallocate(int(file.Fd()), 0, 0, take), file.Close()); err != nil {
-		d.t.Fatalf("fill %s with %d bytes: %v", d.Dir, take, err)
+	defer file.Close()
+	for range 100 {
+		var disk syscall.Statfs_t
+		if err = syscall.Statfs(d.Dir, &disk); err != nil {
+			break
+		}
+		take := int64(disk.Bavail)*disk.Bsize - leave
+		if take <= 0 {
+			d.t.Fatalf("fill %s: it has %d bytes less than %d already", d.Dir, -take, leave)
+		}
+		if err = syscall.Fallocate(int(file.Fd()), 0, 0, take); !errors.Is(err, syscall.ENOSPC) {
+			break
+		}
+	}
+	if err != nil {
+		d.t.Fatalf("fill %s: %v", d.Dir, err)
 	}
 }
 
