@@ -123,9 +123,14 @@ func (w *window) most(now instant) int {
 // request is answered. So theirs is no longer than the step of the presumed limit, unless the limit allows fewer.
 func (w *window) step(lane Lane, requests int) time.Duration {
 	spread := lane.spread()
-	if lane.urgent() {
-		spread = max(Backfill.spread(), min(spread, spread*float64(w.limit)/float64(w.presumed)))
+	if lane.urgent() && w.limit < w.presumed {
+		spread = max(Backfill.spread(), spread*float64(w.limit)/float64(w.presumed))
 	}
+	return stepOf(spread, requests)
+}
+
+// stepOf is the time between so many requests a minute, times a spread.
+func stepOf(spread float64, requests int) time.Duration {
 	return min(cycle, time.Duration(spread*float64(cycle)/float64(max(1, requests))))
 }
 
@@ -156,7 +161,11 @@ func (w *window) opens(now instant, lane Lane) instant {
 		sooner = 0
 	}
 	at, even := never, time.Duration(0)
-	if instant(most-w.inFlight)*step >= cycle { // what is under way counts for a cycle, at least
+	held := step
+	if lane.urgent() { // half of a low limit may be under way: else slow answers would leave most of it unused
+		held = max(step, stepOf(2, most))
+	}
+	if instant(most-w.inFlight)*held >= cycle { // what is under way counts for a cycle, at least
 		at = now
 		for i := max(0, -free); i < len(log) && instant(free+i)*step < cycle+sooner; i++ {
 			at = max(at, log[i]-max(0, instant(free+i)*step-sooner))

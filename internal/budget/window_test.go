@@ -26,8 +26,8 @@ func evenly(limit, n int, first, apart float64) *window {
 	return w
 }
 
-// stepOf is the step of a lane where the limit is what it was taken to be.
-func stepOf(lane Lane, limit int) time.Duration { return newWindow(limit, 1).step(lane, limit) }
+// leaves is the step of a lane where the limit is what it was taken to be.
+func leaves(lane Lane, limit int) time.Duration { return newWindow(limit, 1).step(lane, limit) }
 
 func with(w *window, change func(*window)) *window {
 	change(w)
@@ -54,7 +54,7 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 	}{
 		{"empty", filled(2), 0, 0},
 		{"one left", filled(2, 110), 0, 0},
-		{"one left, the next is far", filled(2, 155), 0, 155*second - stepOf(Backfill, 2) + ahead},
+		{"one left, the next is far", filled(2, 155), 0, 155*second - leaves(Backfill, 2) + ahead},
 		{"used up", filled(2, 110, 120), 110 * second, 110 * second},
 		{"a lowered limit", with(filled(4, 110, 120, 130), func(w *window) { w.setLimit(2, 1) }), 120 * second, 120 * second},
 		{"under way counts", with(filled(2, 110), func(w *window) { w.inFlight = 1 }), 110 * second, never},
@@ -74,14 +74,14 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 		{"answers about another limit show that more is left", with(filled(9), func(w *window) { w.begin(90 * second); w.inFlight, w.proven = 1, 1 }), 0, never},
 
 		{"evenly spread", evenly(120, 119, 100.1, 0.5), 0, 0},
-		{"the next one is not there soon enough", evenly(120, 119, 100.3, 0.5), 0, 100300*time.Millisecond - stepOf(Backfill, 120) + ahead},
+		{"the next one is not there soon enough", evenly(120, 119, 100.3, 0.5), 0, 100300*time.Millisecond - leaves(Backfill, 120) + ahead},
 		{"a gap of a second", evenly(120, 119, 101, 0.49), 0, 0},
 		{"half of it in one burst", evenly(120, 60, 155, 0), 0, 0},
 		{"half of it in one burst, and one just sent", with(evenly(120, 60, 155, 0), func(w *window) { w.add(99900*time.Millisecond + cycle) }), 0, 99900*time.Millisecond + 55*second/59},
-		{"nearly all of it in one burst", evenly(120, 110, 155, 0), 155*second - 10*stepOf(Fresh, 120), 155*second - 10*stepOf(Backfill, 120) + ahead},
-		{"a burst under a lowered limit", with(evenly(120, 45, 155, 0), func(w *window) { w.setLimit(60, 1) }), 155*second - 15*stepOf(Fresh, 120), 155*second - 15*stepOf(Backfill, 60) + ahead},
-		{"a burst under a raised limit", with(evenly(120, 590, 155, 0), func(w *window) { w.setLimit(600, 1) }), 155*second - 10*stepOf(Fresh, 600), 155*second - 10*stepOf(Backfill, 600) + ahead},
-		{"a burst under a very low limit", with(evenly(120, 10, 155, 0), func(w *window) { w.setLimit(20, 1) }), 155*second - 10*stepOf(Backfill, 20), 155*second - 10*stepOf(Backfill, 20) + ahead},
+		{"nearly all of it in one burst", evenly(120, 110, 155, 0), 155*second - 10*leaves(Fresh, 120), 155*second - 10*leaves(Backfill, 120) + ahead},
+		{"a burst under a lowered limit", with(evenly(120, 45, 155, 0), func(w *window) { w.setLimit(60, 1) }), 155*second - 15*leaves(Fresh, 120), 155*second - 15*leaves(Backfill, 60) + ahead},
+		{"a burst under a raised limit", with(evenly(120, 590, 155, 0), func(w *window) { w.setLimit(600, 1) }), 155*second - 10*leaves(Fresh, 600), 155*second - 10*leaves(Backfill, 600) + ahead},
+		{"a burst under a very low limit", with(evenly(120, 10, 155, 0), func(w *window) { w.setLimit(20, 1) }), 155*second - 10*leaves(Backfill, 20), 155*second - 10*leaves(Backfill, 20) + ahead},
 		{"a burst behind others that stop counting soon", with(evenly(120, 100, 155, 0), func(w *window) { w.add(101 * second) }), 0, 0},
 		{"much under way", with(filled(120), func(w *window) { w.inFlight = 100 }), 0, never},
 		{"too much under way", with(filled(120), func(w *window) { w.inFlight = 101 }), never, never},
@@ -94,7 +94,7 @@ func TestWhenARequestMayBeSent(t *testing.T) {
 		{"it spent half", heir(59), 0, 0},
 		{"it spent half, and one was just sent", with(heir(59), func(w *window) { w.add(99*second + cycle) }), 0, 0},
 		{"it spent nearly all: one at each step", heir(3), 0, 0},
-		{"and not sooner", with(heir(3), func(w *window) { w.add(98*second + cycle) }), 98*second + stepOf(Fresh, 120), 98*second + stepOf(Fresh, 120)},
+		{"and not sooner", with(heir(3), func(w *window) { w.add(98*second + cycle) }), 98*second + leaves(Fresh, 120), 98*second + leaves(Fresh, 120)},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
