@@ -108,7 +108,8 @@ func (p *pending) store(ctx context.Context, w *write.Writer, in *write.Intake, 
 	return nil
 }
 
-// wait waits until all of it is durable; patience is that of [sinks.Receipt.WaitPatiently]. What has failed is not waited for again.
+// wait waits until all of it is durable, with the patience of [sinks.Receipt.WaitPatiently]. What has failed is not waited
+// for again.
 func (p *pending) wait(ctx context.Context, patience time.Duration) error {
 	commits := p.commits
 	*p = pending{}

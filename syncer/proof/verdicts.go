@@ -196,8 +196,8 @@ func (v *verdicts) conclude(ctx context.Context, found []dayProof) ([]dayProof, 
 }
 
 // handOver hands the verdicts that are new to the sink, logs them, and remembers them before they are durable: what
-// is lost of them then is lost with the source's life. It returns the verdicts as they are: a day that differs at first sight is unsettled, or
-// left out where it is known to differ; one that was a drift, and is proven, is healed.
+// is lost of them then is lost with the source's life. It returns the verdicts as they are. A day that differs at first
+// sight is unsettled, or left out where it is known to differ; one that was a drift, and is proven, is healed.
 func (v *verdicts) handOver(ctx context.Context, found []dayProof, to *pending) ([]dayProof, error) {
 	var concluded []dayProof
 	var news []sinks.Verdict
