@@ -18,6 +18,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 # ones everywhere, so that each package is compiled once; go vet has looked at it all
 # before go test would look at a part of it.
 TAGS      := browser,promtool,systemd,javascript
+CODE      := cmd config dashboards deploy docs internal sinks syncer
 LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
 
 # need(tool, what to install) stops with a sentence a person can act on.
@@ -52,8 +53,22 @@ node_modules/.engine: package.json package-lock.json
 .PHONY: test
 test: engine browser promtool systemd javascript ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
-	go vet -tags $(TAGS),fleet ./...
+	go vet -tags $(TAGS),long ./...
 	$(IN_MEMORY) go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
+
+# What looks for the rare (hundreds of seeds, every function of the engine, a hundred restaurants
+# on every panel, what a fleet takes) is in files of its own, tagged long.
+LONG_FILES = $(shell grep -rlE --include=*_test.go '^//go:build .*\blong\b' $(CODE))
+LONG_TESTS = $(shell sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $(LONG_FILES))
+empty :=
+space := $(empty) $(empty)
+
+.PHONY: test-all
+test-all: test long ## Run every test, and then those that look for the rare
+
+.PHONY: long
+long: engine
+	$(IN_MEMORY) go test -p 2 -vet=off -tags $(TAGS),long -timeout 30m -run '^($(subst $(space),|,$(strip $(LONG_TESTS))))$$' $(sort $(dir $(LONG_FILES:%=./%)))
 
 # The packages whose tests take longest begin first: the last one of all would run alone,
 # on one processor.
@@ -86,7 +101,7 @@ javascript: .ci/javascript/node_modules/.clients
 
 .PHONY: lint
 lint: ## Run the linters, layer rules and package docs included
-	$(LINT) run --build-tags $(TAGS),fleet
+	$(LINT) run --build-tags $(TAGS),long
 	.ci/package-docs
 
 # A seed that fails is played again with
@@ -100,35 +115,24 @@ soak: ## Simulate months of operation with everything going wrong, for SOAK=10m
 .PHONY: race
 race: engine ## Run the tests with the race detector (needs a C compiler)
 	$(call need,cc,a C compiler such as gcc (the race detector needs one))
-	CGO_ENABLED=1 go build -race $(RACE_PACKAGES) $(RACE_BUBBLES) ./syncer
-	$(MAKE) --no-print-directory -j 3 race-simulation race-syncer race-others
+	$(MAKE) --no-print-directory -j 2 race-bubbles race-others
 
-.PHONY: race-simulation race-syncer race-others
-race-simulation:
-	CGO_ENABLED=1 go test -vet=off -race -short -timeout 30m -cpu 1 -run 'TestSimulation$$' ./syncer
-race-syncer:
-	CGO_ENABLED=1 go test -vet=off -race -short -timeout 30m -cpu 1 -run '$(RACE_SYNCER)' ./syncer
+.PHONY: race-bubbles race-others
+race-bubbles:
+	CGO_ENABLED=1 $(IN_MEMORY) go test -p 2 -vet=off -race -short -timeout 30m -cpu 1 $(BUBBLES:%=./%)
 race-others:
-	CGO_ENABLED=1 go test -p 4 -vet=off -race -short -timeout 30m -run '$(RACE_TESTS)' $(RACE_PACKAGES)
-	CGO_ENABLED=1 go test -p 4 -vet=off -race -short -timeout 30m -cpu 1 -run '$(RACE_TESTS)' $(RACE_BUBBLES)
+	CGO_ENABLED=1 $(IN_MEMORY) go test -p 2 -vet=off -race -short -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(BUBBLES:%=./%))")
 
-# The tests in which goroutines, connections, processes or passes meet: under the
-# detector everything else takes half an hour and meets nobody. In simulated time
-# (testing/synctest) they run on one processor: Go's runtime lets timers that fire at once
-# use one context of the detector, which then ends the process now and then. What the
-# detector finds does not depend on it. So the syncer's, the longest, run in two parts, beside
-# the others.
-# Packages that have none of these tests are not built; make test has vetted all.
-RACE_TESTS    = AtOnce|Beside|Cancelled|Closing|Daemons|Hold|Leave|Lifecycle|Memory|Parallel|Pool|Process|Queue|Reload|Removed|Share|Shut|Stalled|Stop|Strangers|Together|Wait
-RACE_SYNCER   = Beside|Process
-RACE_ALL      = $(shell grep -rlE --include=*_test.go --exclude-dir=node_modules --exclude-dir=cmd '^func (Test|Fuzz|Example)[A-Za-z0-9_]*($(RACE_TESTS))' . | xargs -n 1 dirname | sort -u | grep -v /syncer$$)
-RACE_BUBBLES  = $(shell grep -l testing/synctest $(RACE_ALL:%=%/*_test.go) | xargs -n 1 dirname | sort -u)
-RACE_PACKAGES = $(filter-out $(RACE_BUBBLES),$(RACE_ALL))
+# Tests that are slow under the detector, and in which nothing of ours runs side by side, skip
+# themselves with -short. In simulated time (testing/synctest) tests run on one processor: Go's
+# runtime lets timers that fire at once use one context of the detector, which then ends the
+# process now and then. What the detector finds does not depend on it.
+BUBBLES     = $(sort $(shell grep -rl --include=*_test.go testing/synctest $(CODE) | xargs -n 1 dirname))
 
 # Where a change is meant to take more of something, or takes less, FLEET=-update writes down what it takes.
 .PHONY: fleet
 fleet: engine ## Count what 200 restaurants take, and fail where it has become more
-	$(IN_MEMORY) go test -vet=off -tags fleet -run 'TestFleet$$' ./syncer $(FLEET)
+	$(IN_MEMORY) go test -vet=off -tags long -run 'TestFleet$$' ./syncer $(FLEET)
 
 .PHONY: docs
 docs: build ## Write the generated documents anew (data dictionary, configuration, notices, dashboards, the answers of the cookbook)

@@ -1,4 +1,4 @@
-//go:build fleet
+//go:build long
 
 package syncer
 
