@@ -154,11 +154,17 @@ func (e *episode) noFalseAlarm() {
 	if e.plan.unannounced {
 		return // what the service does not tell makes days differ
 	}
-	early := map[string]bool{} // the last drift of a day was one before its healing
+	early := map[string]bool{}                // the last drift of a day was one before its healing
+	drifts := map[string][]sinks.Difference{} // the last drift of a day that is not healed yet
 	for _, a := range e.watch.alarmsSoFar() {
 		key := fmt.Sprint(a.business, a.Subject, a.Day, a.Location)
-		if a.Verdict.Verdict == sinks.VerdictDrift {
-			early[key] = !a.HealingTried
+		drift, differed := drifts[key]
+		ends := differed && a.Verdict.Verdict == sinks.VerdictHealed && slices.Equal(a.Differences, drift)
+		if delete(drifts, key); a.Verdict.Verdict == sinks.VerdictDrift {
+			early[key], drifts[key] = !a.HealingTried, a.Differences
+		}
+		if ends {
+			continue // the drift was looked into above; its day may be asked for again as late as the next night
 		}
 		held := a.Verdict.Verdict == sinks.VerdictDrift && strings.Contains(a.Reason, "in quarantine") // which may hold the refunds
 		if (early[key] || held || a.Verdict.Verdict == sinks.VerdictHealed) && e.mayBeExplained(a.Verdict) {
