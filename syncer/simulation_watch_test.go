@@ -125,7 +125,8 @@ func (v *watch) verdictsOf(c *sinks.Commit) {
 	v.verdicts += len(c.Verdicts)
 	for _, found := range c.Verdicts {
 		if found.Verdict == sinks.VerdictDrift || found.Verdict == sinks.VerdictHealed {
-			v.alarms = append(v.alarms, alarm{v.e.businessOf(c.Source), time.Now(), found})
+			business := v.e.businessOf(c.Source)
+			v.alarms = append(v.alarms, alarm{business, time.Now(), v.e.unseenRefunds(business, found), found})
 		}
 		if found.Verdict == sinks.VerdictExplained && !v.e.plan.leavesOpen(found.Subject) {
 			v.e.fault("explained, though the service counts as the mirror does: %+v", found)

@@ -42,6 +42,7 @@ const (
 	StreamIngredients = world.StreamIngredients
 	StreamSalesOrders = world.StreamSalesOrders
 	ReasonGone        = rows.ReasonGone
+	ReasonUnpaid      = rows.ReasonUnpaid
 	MaxStampDelay     = readings.MaxStampDelay
 	ZoneName          = units.ZoneName
 )

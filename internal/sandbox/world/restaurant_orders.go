@@ -55,6 +55,27 @@ func (r orderChanges) RefundOrderAt(id string, amount int64, at time.Time) error
 	})
 }
 
+// Refund is a part of what an order cost, given back.
+type Refund struct {
+	Location string // of the order
+	At       time.Time
+	Amount   int64 // in bani
+}
+
+// Refunds are the refunds of an order so far, a removed one too.
+func (r orderChanges) Refunds(id string) (all []Refund, err error) {
+	r.b.mu.RLock()
+	defer r.b.mu.RUnlock()
+	n, err := r.b.sales.Find(id)
+	if err != nil {
+		return nil, fmt.Errorf("refunds of order %q: %w", id, err)
+	}
+	r.b.sales.Refunds(n, func(location string, amount units.Bani, at int64) {
+		all = append(all, Refund{location, time.UnixMicro(at), int64(amount)})
+	})
+	return all, nil
+}
+
 // refundPart refunds an amount in bani, at most what is left of a sale: nobody refunds an order
 // that was removed.
 func (r orderChanges) refundPart(id string, amount int64) error {

@@ -144,6 +144,15 @@ func (s *Orders) Refund(n uint32, amount units.Bani, at, stamp int64) {
 	})
 }
 
+// Refunds calls refunded for each refund of an order.
+func (s *Orders) Refunds(n uint32, refunded func(location string, amount units.Bani, at int64)) {
+	if more := s.more(n); more != nil {
+		for _, r := range more.refunds {
+			refunded(s.Locations.All[s.orders[n].loc].ID, r.amount, r.at)
+		}
+	}
+}
+
 // Refundable is what an order cost less what was refunded of it, 0 for one that is no sale.
 func (s *Orders) Refundable(n uint32) units.Bani {
 	if !s.orders[n].counts() {
