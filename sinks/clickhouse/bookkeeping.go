@@ -14,7 +14,7 @@ import (
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
-// Larder's own tables, as schema/tables/0100_bookkeeping.sql lays them out.
+// Larder's own tables, as schema/tables/0100_bookkeeping lays them out.
 var (
 	checkpointTable = &sinks.Table{Name: "checkpoints", Columns: []sinks.Column{
 		{Name: "business_id"}, {Name: "source"}, {Name: "stream"}, {Name: "walk"},

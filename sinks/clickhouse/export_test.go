@@ -3,13 +3,11 @@ package clickhouse
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse/native"
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 // EncodeForTest encodes copies of a batch as one block and returns its size.
@@ -34,20 +32,6 @@ func EncodeForTest(s *Sink, source, business string, batch *sinks.Batch, copies 
 // ProofStatements are the statements of SalesDays and SalesProducts.
 func ProofStatements(s *Sink, q sinks.DayQuery) (days, products string) {
 	return s.salesDays([]sinks.DayQuery{q}), s.salesProducts([]sinks.DayQuery{q})
-}
-
-// Fill fills the placeholders of a migration's text for a database on one server.
-func Fill(text, database string) ([]string, error) {
-	t, err := schema.Dialect{Database: database}.Template()
-	if err != nil {
-		return nil, err
-	}
-	if t, err = t.New("text").Parse(text); err != nil {
-		return nil, err
-	}
-	var filled strings.Builder
-	err = t.Execute(&filled, nil)
-	return strings.Split(strings.TrimSuffix(strings.TrimSpace(filled.String()), ";"), ";\n"), err
 }
 
 // LowColumnsForTest are the columns of a table with a part of low cardinality.

@@ -45,22 +45,6 @@ type migrator struct {
 // migrationsTable remembers what has been applied.
 const migrationsTable = "migrations"
 
-func createMigrations(d schema.Dialect) []string {
-	create := "CREATE TABLE IF NOT EXISTS " + d.Local(migrationsTable) + d.OnCluster() + `
-(
-    version Int64 COMMENT 'Number of the migration',
-    name String COMMENT 'Name of the migration',
-    applied_at DateTime64(6, 'Europe/Bucharest') DEFAULT now64(6, 'Europe/Bucharest') COMMENT 'When it was applied'
-)
-ENGINE = ` + d.Replacing("") + `
-ORDER BY version
-COMMENT 'Migrations of the schema that have been applied'`
-	if d.Cluster == "" {
-		return []string{create}
-	}
-	return []string{create, strings.TrimSuffix(d.Distributed(migrationsTable, "version"), ";")}
-}
-
 // remember is the statement that notes a migration as applied.
 func remember(d schema.Dialect, m schema.Migration) string {
 	return fmt.Sprintf("INSERT INTO %s (version, name) SELECT %d, %s", d.Table(migrationsTable), m.Version, schema.Literal(m.Name))
@@ -80,7 +64,11 @@ func (h *migrator) Migrate(ctx context.Context) error {
 	if d.NoCodec, err = h.lacksCodecSetting(ctx); err != nil {
 		return err
 	}
-	for _, sql := range slices.Concat(d.Databases(), createMigrations(d)) {
+	table, err := d.MigrationsTable()
+	if err != nil {
+		return err
+	}
+	for _, sql := range slices.Concat(d.Databases(), table) {
 		if err := h.warehouse.Exec(ctx, sql, nil); err != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
@@ -246,7 +234,11 @@ func PrintMigrations(w io.Writer, database, cluster string) error {
 	if err != nil {
 		return err
 	}
-	if err := printStatements(w, "databases", slices.Concat(d.Databases(), createMigrations(d))); err != nil {
+	table, err := d.MigrationsTable()
+	if err != nil {
+		return err
+	}
+	if err := printStatements(w, "databases", slices.Concat(d.Databases(), table)); err != nil {
 		return err
 	}
 	for _, m := range all {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
+	"github.com/larder-sync/larder/sinks/clickhouse/schema"
 )
 
 func TestMigrateTwiceAndAtOnce(t *testing.T) {
@@ -173,7 +174,7 @@ func TestTheColumnOfTheDocumentCanBeAdded(t *testing.T) {
 	}
 	raw := "`" + database + "_raw`.sales_orders"
 	exec("INSERT INTO " + raw + " (business_id, id, table_id, _version) VALUES ('b', 'o', 't1', 1)")
-	statements, err := clickhouse.Fill(block, database)
+	statements, err := schema.Dialect{Database: database}.Fill(block)
 	if err != nil || len(statements) != 2 {
 		t.Fatalf("%d statements, %v", len(statements), err)
 	}

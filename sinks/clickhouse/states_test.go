@@ -28,31 +28,27 @@ func TestANewColumnMakesNoState(t *testing.T) {
 	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
 	m := &mirror{Sink: s, t: t, database: database, at: clock(t, "10:00:00")}
 	conn := enginetest.Conn(t, "default")
-	for _, c := range []struct{ table, history, block string }{
-		{"products", "product_history", "product_state"}, {"ingredients", "stock_history", "stock_state"},
-	} {
+	d := schema.Dialect{Database: m.database}
+	views, err := d.Views()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ table, history string }{{"products", "product_history"}, {"ingredients", "stock_history"}} {
 		put[types.Product](m, "biz", "products", product("12.50", "true", historyDay+"10:00:00Z"))
 		put[types.Ingredient](m, "biz", "ingredients", stockRow("s1", "5.000", "10:00:00"))
-		d := schema.Dialect{Database: m.database}
-		files, err := d.Template()
-		if err != nil {
-			t.Fatal(err)
+		feed := ""
+		for _, sql := range views.Statements { // with the column, as an edited views/83*_feed.sql has it
+			if strings.HasPrefix(sql, "ALTER TABLE "+d.Table(c.history+"_feed")+" MODIFY QUERY") {
+				feed = strings.Replace(sql, "business_id, id, ", "business_id, id, spice, ", 1)
+			}
 		}
-		var columns, feed strings.Builder
-		if err := files.ExecuteTemplate(&columns, c.block, nil); err != nil {
-			t.Fatal(err)
-		}
-		added := "{{define \"" + c.block + "\"}}" + strings.TrimRight(columns.String(), "\n") + ",\n`spice` Int64 COMMENT 'Spice'\n{{end}}"
-		if files, err = files.Parse(added); err != nil {
-			t.Fatal(err)
-		}
-		if err := files.ExecuteTemplate(&feed, c.history+"_feed", nil); err != nil {
-			t.Fatal(err)
+		if !strings.Contains(feed, "spice") {
+			t.Fatalf("the feed of %s: %q", c.history, feed)
 		}
 		for _, sql := range []string{
 			"ALTER TABLE " + d.Table(c.table) + " ADD COLUMN spice Int64",
 			"ALTER TABLE " + d.Table(c.history) + " ADD COLUMN spice Int64",
-			"ALTER TABLE " + d.Table(c.history+"_feed") + " MODIFY QUERY " + feed.String(), // as 83_feeds.sql does
+			feed,
 			"INSERT INTO " + d.Table(c.table) + " SELECT * REPLACE (7 AS spice, _version + 1000 AS _version) FROM " + d.Table(c.table),
 		} {
 			if err := conn.Exec(t.Context(), sql); err != nil {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"fmt"
@@ -12,10 +11,10 @@ import (
 	"strings"
 )
 
-// The schema: columns/ names the columns once, tables/ has the numbered migrations
-// of the storage tables, views/ the views that are made anew when they change.
+// The statements: migrations.sql makes the table that notes what was applied, tables/ has the
+// numbered migrations of the storage tables, views/ the views that are made anew when they change.
 //
-//go:embed columns/*.sql tables/*.sql views/*.sql
+//go:embed migrations.sql tables views
 var schemaFiles embed.FS
 
 // Zone is the restaurants' time zone (api.md, Dates): instants carry it in their type,
@@ -25,28 +24,33 @@ const Zone = "Europe/Bucharest"
 // ViewsVersion is the number under which the warehouse notes the text of its views.
 const ViewsVersion = 1001
 
-// Migration is a file of tables/: forward-only, and harmless when applied twice.
+// Migration is a file of tables/, or a folder with a file for each table: forward-only, and
+// harmless when applied twice. The text of a released one is never edited.
 type Migration struct {
 	Version int      // the number that its name begins with
-	Name    string   // its file name without directory and extension
-	files   []string // with placeholders, see dialect
+	Name    string   // its name without directory and extension
+	files   []string // in order
 }
 
 // Migrations are all migrations of the storage tables, in order.
 func Migrations() ([]Migration, error) {
-	files, err := fs.Glob(schemaFiles, "tables/*.sql")
+	entries, err := fs.Glob(schemaFiles, "tables/*")
 	if err != nil {
 		return nil, fmt.Errorf("list migrations: %w", err)
 	}
-	all := make([]Migration, 0, len(files))
-	for _, file := range files {
-		name := strings.TrimSuffix(path.Base(file), ".sql")
-		number, _, _ := strings.Cut(name, "_")
-		version, err := strconv.Atoi(number)
-		if err != nil {
-			return nil, fmt.Errorf("migration %s: the name must begin with a number: %w", file, err)
+	all := make([]Migration, 0, len(entries))
+	for _, entry := range entries {
+		m := Migration{Name: strings.TrimSuffix(path.Base(entry), ".sql"), files: []string{entry}}
+		number, _, _ := strings.Cut(m.Name, "_")
+		if m.Version, err = strconv.Atoi(number); err != nil {
+			return nil, fmt.Errorf("migration %s: the name must begin with a number: %w", entry, err)
 		}
-		all = append(all, Migration{Version: version, Name: name, files: []string{file}})
+		if path.Ext(entry) != ".sql" {
+			if m.files, err = fs.Glob(schemaFiles, entry+"/*.sql"); err != nil {
+				return nil, fmt.Errorf("list migration %s: %w", m.Name, err)
+			}
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -79,7 +83,7 @@ func (d Dialect) Views() (v Views, err error) {
 	return v, nil
 }
 
-// Dialect fills the placeholders of the migrations for one warehouse.
+// Dialect fills the placeholders of the statements for one warehouse.
 //
 // With a cluster every storage table is a replicated table named …_local on each
 // node, with a Distributed table of the plain name on top; the rows of one
@@ -110,10 +114,13 @@ func (d Dialect) Table(name string) string { return Quote(d.Raw()) + "." + Quote
 // View is the name of a view that people query.
 func (d Dialect) View(name string) string { return Quote(d.Database) + "." + Quote(name) }
 
+// localSuffix ends the name of a storage table of one node of a cluster.
+const localSuffix = "_local"
+
 // Local is the name of a storage table on its own node.
 func (d Dialect) Local(name string) string {
 	if d.Cluster != "" {
-		name += "_local"
+		name += localSuffix
 	}
 	return d.Table(name)
 }
@@ -126,39 +133,6 @@ func (d Dialect) OnCluster() string {
 	return " ON CLUSTER " + Quote(d.Cluster)
 }
 
-// Replacing is the engine of a storage table, with the arguments that one server's has.
-func (d Dialect) Replacing(arguments string) string {
-	if d.Cluster == "" {
-		return "ReplacingMergeTree(" + arguments + ")"
-	}
-	const replica = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'"
-	if arguments != "" {
-		arguments = ", " + arguments
-	}
-	return "ReplicatedReplacingMergeTree(" + replica + arguments + ")"
-}
-
-// Distributed is the statement that lays the Distributed table over the local
-// ones; on one server there is none.
-func (d Dialect) Distributed(name, shardKey string) string {
-	if d.Cluster == "" {
-		return ""
-	}
-	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s AS %s\nENGINE = Distributed(%s, %s, %s, cityHash64(%s));",
-		d.Table(name), d.OnCluster(), d.Local(name), Literal(d.Cluster), Literal(d.Raw()), Literal(name+"_local"), shardKey)
-}
-
-// settings of the storage tables: what was acknowledged survives a power cut, and
-// what one flush makes is one file a part instead of one a column, which halves
-// the cost of an INSERT (23 to 11 CPU-seconds per million orders).
-func (d Dialect) settings() string {
-	s := "fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728"
-	if !d.NoCodec {
-		s += ", default_compression_codec = 'ZSTD(1)'"
-	}
-	return s
-}
-
 // Databases are the statements that everything else needs.
 func (d Dialect) Databases() []string {
 	return []string{
@@ -167,26 +141,84 @@ func (d Dialect) Databases() []string {
 	}
 }
 
-// Statements are those of a migration, ready to run. A statement ends with a
-// semicolon at the end of a line.
+// MigrationsTable are the statements that make the table of the applied migrations.
+func (d Dialect) MigrationsTable() ([]string, error) {
+	return d.Statements(Migration{Name: "migrations", files: []string{"migrations.sql"}})
+}
+
+// Statements returns the statements of a migration, ready to run.
 func (d Dialect) Statements(m Migration) ([]string, error) {
-	t, err := d.Template()
-	if err != nil {
-		return nil, fmt.Errorf("migration %s: %w", m.Name, err)
-	}
 	var all []string
 	for _, file := range m.files {
-		var filled bytes.Buffer
-		if err := t.ExecuteTemplate(&filled, path.Base(file), nil); err != nil {
+		text, err := schemaFiles.ReadFile(file)
+		if err != nil {
 			return nil, fmt.Errorf("migration %s: %w", m.Name, err)
 		}
-		for text := range strings.SplitSeq(withoutComments(filled.String()), ";\n") {
-			if text = strings.TrimSuffix(strings.TrimSpace(text), ";"); text != "" {
-				all = append(all, text)
-			}
+		statements, err := d.Fill(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("migration %s: %s: %w", m.Name, file, err)
 		}
+		all = append(all, statements...)
 	}
 	return all, nil
+}
+
+// Fill returns the statements of a text with the placeholders filled in. A statement ends with
+// a semicolon at the end of a line.
+func (d Dialect) Fill(text string) ([]string, error) {
+	local := ""
+	if d.Cluster != "" {
+		local = localSuffix
+	}
+	filled := strings.NewReplacer(
+		"{{db}}", identifierEscapes.Replace(d.Database), "{{raw}}", identifierEscapes.Replace(d.Raw()), "{{zone}}", Zone,
+		"{{local}}", local, "{{on_cluster}}", d.OnCluster(),
+	).Replace(withoutComments(text))
+	if _, unknown, found := strings.Cut(filled, "{{"); found {
+		name, _, _ := strings.Cut(unknown, "}}")
+		return nil, fmt.Errorf("unknown placeholder {{%s}}", name)
+	}
+	if d.NoCodec {
+		filled = strings.ReplaceAll(filled, ", default_compression_codec = 'ZSTD(1)'", "")
+	}
+	var all []string
+	for sql := range strings.SplitSeq(filled, ";\n") {
+		if sql = strings.TrimSuffix(strings.TrimSpace(sql), ";"); sql == "" {
+			continue
+		}
+		statements, err := d.replicated(sql)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, statements...)
+	}
+	return all, nil
+}
+
+var (
+	createTable = regexp.MustCompile("^CREATE TABLE IF NOT EXISTS `[^`]+`\\.`(\\w+)" + localSuffix + "`")
+	engine      = regexp.MustCompile(`\nENGINE = ReplacingMergeTree\((.*)\)\nORDER BY \(?(\w+)`)
+)
+
+// replicated returns the statements of a cluster in place of one that makes a storage table on a
+// single server: the table of each node, which is replicated, and the Distributed table over
+// them. The first column of the sort key chooses the shard. Other statements stay as they are.
+func (d Dialect) replicated(sql string) ([]string, error) {
+	if d.Cluster == "" || !strings.HasPrefix(sql, "CREATE TABLE ") {
+		return []string{sql}, nil
+	}
+	table, key := createTable.FindStringSubmatch(sql), engine.FindStringSubmatch(sql)
+	if table == nil || key == nil {
+		head, _, _ := strings.Cut(sql, "\n")
+		return nil, fmt.Errorf("no storage table with {{local}}, ReplacingMergeTree and ORDER BY: %s", head)
+	}
+	const replica = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'"
+	arguments := strings.TrimSuffix(replica+", "+key[1], ", ")
+	return []string{
+		strings.Replace(sql, "ReplacingMergeTree("+key[1]+")", "ReplicatedReplacingMergeTree("+arguments+")", 1),
+		fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s AS %s\nENGINE = Distributed(%s, %s, %s, cityHash64(%s))",
+			d.Table(table[1]), d.OnCluster(), d.Local(table[1]), Literal(d.Cluster), Literal(d.Raw()), Literal(table[1]+localSuffix), key[2]),
+	}, nil
 }
 
 func withoutComments(text string) string {
@@ -199,26 +231,26 @@ func withoutComments(text string) string {
 	return kept.String()
 }
 
-// StreamTables are the storage tables that hold rows of streams: those of schema/tables
-// that have the columns "meta", in the order of the files.
+// StreamTables are the storage tables that hold rows of streams, in the order of the migrations:
+// the tables whose rows can be tombstones.
 var StreamTables = func() (names []string) {
-	files, err := fs.Glob(schemaFiles, "tables/*.sql")
+	files, err := fs.Glob(schemaFiles, "tables/*/*.sql")
 	if err != nil {
 		panic(err) // the pattern is fixed
 	}
 	for _, file := range files {
-		sql, err := schemaFiles.ReadFile(file)
+		text, err := schemaFiles.ReadFile(file)
 		if err != nil {
 			panic(err) // it is in the binary
 		}
-		for _, table := range storageTable.FindAllSubmatch(sql, -1) {
-			if bytes.Contains(table[2], []byte(`"meta"}}`)) {
-				names = append(names, string(table[1]))
+		for sql := range strings.SplitSeq(string(text), ";\n") {
+			if table := storageTable.FindStringSubmatch(sql); table != nil && strings.Contains(sql, "\n    `_deleted` UInt8 ") {
+				names = append(names, table[1])
 			}
 		}
 	}
 	return names
 }()
 
-// storageTable finds a table's name, and what follows up to its key.
-var storageTable = regexp.MustCompile(`(?s)\{\{storage "(\w+)"\}\}(.*?)ORDER BY`)
+// storageTable finds the name of a storage table in its statement.
+var storageTable = regexp.MustCompile("(?m)^CREATE TABLE IF NOT EXISTS `{{raw}}`\\.`(\\w+){{local}}`")

@@ -1,0 +1,57 @@
+-- Locations, menu and keys.
+
+CREATE TABLE IF NOT EXISTS `{{raw}}`.`locations{{local}}`{{on_cluster}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `id` String COMMENT 'Location id',
+    `name` String COMMENT 'Name of the location',
+    `address` Nullable(String) COMMENT 'Street address',
+    `city` Nullable(String) COMMENT 'City',
+    `phone` Nullable(String) COMMENT 'Phone number',
+    `timezone` LowCardinality(String) COMMENT 'Time zone of the location, always {{zone}}',
+    `ordering_accepting` Bool COMMENT 'Whether an online order can be placed now',
+    `ordering_status` LowCardinality(String) COMMENT 'Online ordering: open, paused, closed or disabled',
+    `ordering_message` Nullable(String) COMMENT 'Short Romanian text to show a customer',
+    `ordering_paused_until` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'Until when online ordering is paused',
+    `ordering_next_opening_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When online ordering opens next',
+    `ordering_types` Array(LowCardinality(String)) COMMENT 'Order types taken online: pickup, delivery',
+    `ordering_default_prep_minutes` Int64 COMMENT 'Usual preparation time, minutes',
+    `ordering_answer_within_minutes` Int64 COMMENT 'Time the restaurant has to accept an online order, minutes',
+    `opening_hours_monday_open` Nullable(String) COMMENT 'Monday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_monday_close` Nullable(String) COMMENT 'Monday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_monday_closed` Nullable(Bool) COMMENT 'Monday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_tuesday_open` Nullable(String) COMMENT 'Tuesday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_tuesday_close` Nullable(String) COMMENT 'Tuesday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_tuesday_closed` Nullable(Bool) COMMENT 'Tuesday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_wednesday_open` Nullable(String) COMMENT 'Wednesday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_wednesday_close` Nullable(String) COMMENT 'Wednesday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_wednesday_closed` Nullable(Bool) COMMENT 'Wednesday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_thursday_open` Nullable(String) COMMENT 'Thursday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_thursday_close` Nullable(String) COMMENT 'Thursday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_thursday_closed` Nullable(Bool) COMMENT 'Thursday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_friday_open` Nullable(String) COMMENT 'Friday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_friday_close` Nullable(String) COMMENT 'Friday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_friday_closed` Nullable(Bool) COMMENT 'Friday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_saturday_open` Nullable(String) COMMENT 'Saturday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_saturday_close` Nullable(String) COMMENT 'Saturday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_saturday_closed` Nullable(Bool) COMMENT 'Saturday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_sunday_open` Nullable(String) COMMENT 'Sunday: opening time, HH:MM local time; null when closed or no schedule is set',
+    `opening_hours_sunday_close` Nullable(String) COMMENT 'Sunday: closing time, HH:MM local time; earlier than the opening time means after midnight',
+    `opening_hours_sunday_closed` Nullable(Bool) COMMENT 'Sunday: whether the location is closed all day; null when no schedule is set',
+    `opening_hours_exceptions.date` Array(Date32) COMMENT 'Days that differ from their weekday: the day ({{zone}})',
+    `opening_hours_exceptions.closed` Array(Bool) COMMENT 'Days that differ from their weekday: whether the location is closed',
+    `opening_hours_exceptions.reason` Array(Nullable(String)) COMMENT 'Days that differ from their weekday: why',
+    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
+    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
+    `_fetched_at` DateTime64(6, '{{zone}}') COMMENT 'When the service answered with this version of the row',
+    `_deleted` UInt8 COMMENT '1 when this version buries the row',
+    `_deleted_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the service deleted the row; null when it is not known',
+    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
+    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3)),
+    `_tombstone_updated_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'Of a removed row: updated_at of its tombstone, when the service last changed it; null when the tombstone has none, or when Larder found the row gone',
+    `_tombstone_raw` String COMMENT 'Of a removed row: JSON of its tombstone as received, unknown fields included; empty when Larder found the row gone. _raw is that of the row as it was' CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(_version, _deleted)
+ORDER BY (business_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728, default_compression_codec = 'ZSTD(1)'
+COMMENT 'Active locations the keys may use';

@@ -1,0 +1,24 @@
+CREATE TABLE IF NOT EXISTS `{{raw}}`.`categories{{local}}`{{on_cluster}}
+(
+    `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
+    `id` String COMMENT 'Category id',
+    `location_id` LowCardinality(Nullable(String)) COMMENT 'Location; null when the category is shared by every location',
+    `name` String COMMENT 'Name of the category',
+    `image_url` Nullable(String) COMMENT 'Address of the picture',
+    `position` Int64 COMMENT 'Place among the categories',
+    `created_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the category was created',
+    `updated_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the category last changed; sync goes by it',
+    `_source` LowCardinality(String) COMMENT 'Source (API key, as named in the configuration) that brought this version of the row',
+    `_version` UInt64 COMMENT 'Version of the row: the highest one of a business and id is the current one',
+    `_fetched_at` DateTime64(6, '{{zone}}') COMMENT 'When the service answered with this version of the row',
+    `_deleted` UInt8 COMMENT '1 when this version buries the row',
+    `_deleted_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the service deleted the row; null when it is not known',
+    `_delete_reason` LowCardinality(String) COMMENT 'Why the row was removed: deleted, cancelled or unpaid (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); empty for a live row',
+    `_raw` String COMMENT 'JSON of the row as received, unknown fields included' CODEC(ZSTD(3)),
+    `_tombstone_updated_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'Of a removed row: updated_at of its tombstone, when the service last changed it; null when the tombstone has none, or when Larder found the row gone',
+    `_tombstone_raw` String COMMENT 'Of a removed row: JSON of its tombstone as received, unknown fields included; empty when Larder found the row gone. _raw is that of the row as it was' CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(_version, _deleted)
+ORDER BY (business_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_part = 134217728, default_compression_codec = 'ZSTD(1)'
+COMMENT 'Menu categories';

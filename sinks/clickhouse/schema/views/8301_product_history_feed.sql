@@ -1,0 +1,20 @@
+-- What is written to the histories follows the program, as the views do: the migrations that made
+-- the feeds did so with the columns of their time.
+
+ALTER TABLE `{{raw}}`.`product_history_feed`{{on_cluster}} MODIFY QUERY SELECT
+    business_id, id, `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`,
+    _deleted = 1 AS removed,
+    _delete_reason AS removed_reason,
+    -- A removal is dated by the first of the two times that the service gave, as removed_at of the views.
+    least(_fetched_at, ifNull(if(removed, ifNull(_deleted_at, _tombstone_updated_at), updated_at), _fetched_at)) AS valid_from,
+    _fetched_at AS seen_at,
+    _version,
+    -- The hash covers a fixed list of columns, in this order. A column that is added later is not in it:
+    -- with it each state would have another hash, and each product and ingredient would seem to change at
+    -- the next full resync. See docs/adding-a-column.md.
+    cityHash64(toJSONString(tuple(removed, removed_reason,
+        location_id, category_id, name, description, image_url, price, unit, vat_rate, deposit, available, `allergens.code`,
+        `allergens.name`, diets, calories, prep_minutes, station, channels_enabled, channels_price, `variants.id`, `variants.name`,
+        `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`,
+        `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, position))) AS _state
+FROM `{{raw}}`.`products{{local}}`;
