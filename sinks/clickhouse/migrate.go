@@ -24,6 +24,8 @@ var (
 	ErrSchemaOld = errors.New("the warehouse was made by a version of Larder from before its first release, whose tables are not carried over")
 	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
 	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
+	// ErrOtherViews reports that the warehouse has the views of another program.
+	ErrOtherViews = errors.New("the warehouse has the views of another version of Larder: larder migrate makes those of this one")
 	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.
 	ErrEmpty error = emptyError{}
 )
@@ -220,6 +222,20 @@ func (h *migrator) CheckSchema(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// CheckViews returns nil when the warehouse has the views of this program, else [ErrOtherViews].
+// Commands that read no views work with any.
+func (h *migrator) CheckViews(ctx context.Context) error {
+	views, err := h.warehouse.Views()
+	if err != nil {
+		return err
+	}
+	same, err := h.hasViews(ctx, views)
+	if err == nil && !same {
+		err = ErrOtherViews
+	}
+	return err
 }
 
 // PrintMigrations writes the statements that Migrate would run on an empty

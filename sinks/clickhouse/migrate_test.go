@@ -98,8 +98,17 @@ func TestViewsFollowTheProgram(t *testing.T) {
 		for _, sql := range append(other, "INSERT INTO larder_raw.migrations (version, name) SELECT 1001, '"+note+"'") {
 			exec(sql)
 		}
+		if err := s.CheckSchema(t.Context()); err != nil {
+			t.Errorf("the schema with the views of %s: %v", what, err)
+		}
+		if err := s.CheckViews(t.Context()); !errors.Is(err, clickhouse.ErrOtherViews) {
+			t.Errorf("the views of %s: %v", what, err)
+		}
 		if err := s.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if err := s.CheckViews(t.Context()); err != nil {
+			t.Errorf("the views after %s: %v", what, err)
 		}
 		if diff := cmp.Diff(want, schemaOf(t, s, database)); diff != "" {
 			t.Errorf("views after %s (-want +got):\n%s", what, diff)
