@@ -4,7 +4,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`locations_ever`{{on_cluster}}
     `business_name` Nullable(String) COMMENT 'Name of the restaurant; null when no key of it has told it yet',
     `location_id` String COMMENT 'Location: joins with locations on (business_id, id) while the keys may use it',
     `location_name` Nullable(String) COMMENT 'Name of the location, also of one that is no longer active; null when it is not known',
-`removed` Bool COMMENT 'Whether it was removed in the service',
+    `removed` Bool COMMENT 'Whether it was removed in the service',
     `removed_reason` LowCardinality(Nullable(String)) COMMENT 'Why it was removed: deleted (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); null while it is there',
     `removed_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the service removed it, or of one that is gone when Larder found that; null while it is there, and when it is not known'
 )

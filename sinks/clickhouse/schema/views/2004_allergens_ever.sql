@@ -3,7 +3,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`allergens_ever`{{on_cluster}}
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `code` String COMMENT 'Stable code from the restaurant catalogue: joins with allergens on (business_id, id) while it is there',
     `name` Nullable(String) COMMENT 'Name in Romanian, of a removed one the last; null when it is not known',
-`removed` Bool COMMENT 'Whether it was removed in the service',
+    `removed` Bool COMMENT 'Whether it was removed in the service',
     `removed_reason` LowCardinality(Nullable(String)) COMMENT 'Why it was removed: deleted (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); null while it is there',
     `removed_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the service removed it, or of one that is gone when Larder found that; null while it is there, and when it is not known'
 )

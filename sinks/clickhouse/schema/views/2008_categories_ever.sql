@@ -4,7 +4,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`categories_ever`{{on_cluster}}
     `category_id` String COMMENT 'Category: joins with categories on (business_id, id) while it is there',
     `category_name` Nullable(String) COMMENT 'Name of the menu category, also of a removed one; null when it is not known',
     `location_id` LowCardinality(Nullable(String)) COMMENT 'Location; null when the category is shared by every location, or never was seen',
-`removed` Bool COMMENT 'Whether it was removed in the service',
+    `removed` Bool COMMENT 'Whether it was removed in the service',
     `removed_reason` LowCardinality(Nullable(String)) COMMENT 'Why it was removed: deleted (the service reported it), gone (it vanished from a list that was read whole), no_access (the key lost the location); null while it is there',
     `removed_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'When the service removed it, or of one that is gone when Larder found that; null while it is there, and when it is not known'
 )

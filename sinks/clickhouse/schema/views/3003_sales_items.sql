@@ -42,43 +42,43 @@ AS SELECT
     business_id, business_name, `order_id`, `order_number`, `business_day`, `created_at`, `paid_at`, `location_id`, `location_name`, `channel`, `type`, `position`, `id`, `product_id`, `product_name`, `category_id`, `category_name`, `name`, `variant_id`, `variant_name`, `quantity`, `is_weighed`, `weight_kg`, `pieces`, `price_per_kg`, `unit_price`, `extras_total`, `gross`, `discount_percent`, `line_discount`, `total`, `order_discount_share`, `net`, `vat_rate`, `vat_amount`, `extras_name`, `extras_price`
 FROM
 (
-SELECT
-    business_id, `order_id`, `order_number`, `business_day`, `created_at`, `paid_at`, `location_id`, `channel`, `type`,
-    toInt64(line) AS position, `items.id`[line] AS id, `items.product_id`[line] AS product_id, `items.name`[line] AS name,
-    `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
-    `items.quantity`[line] AS quantity, toBool(isNotNull(weight_kg)) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
-    if(is_weighed, NULL, quantity) AS pieces,
-    `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
-    -- An amount is rounded to two decimals. One beyond 28 digits, which no restaurant has, is cut there: an
-    -- error would cost every other row of the query.
-    toDecimal128(least(greatest(round(toDecimal256(quantity, 10) * arraySum(extras_price), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2) AS extras_total,
-    toDecimal128(least(greatest(round(toDecimal256(quantity, 10) * (toDecimal256(unit_price, 2) + arraySum(extras_price)), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2) AS gross,
-    `items.discount_percent`[line] AS discount_percent,
-    gross - total AS line_discount,
-    `items.total`[line] AS total,
-    -- What falls on the lines up to this one, less what falls on those before it: rounding
-    -- errors of the parts cancel out, and all of them together are the discount.
-    shares_up_to[line] - shares_up_to[line - 1] AS order_discount_share,
-    total - order_discount_share AS net,
-    `items.vat_rate`[line] AS vat_rate,
-    if(vat_rate BETWEEN 0 AND 100, toDecimal128(least(greatest(round(divideDecimal(toDecimal256(net, 2) * assumeNotNull(vat_rate), toDecimal256(100 + assumeNotNull(vat_rate), 10), 10), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2), NULL) AS vat_amount,
-    `items.extras_name`[line] AS extras_name, `items.extras_price`[line] AS extras_price
-FROM
-(
     SELECT
-        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        -- Most orders have no discount: then nothing is spread. When the lines are worth nothing,
-        -- the first one bears all of it.
-        arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), if(totals_discount = 0, [], `items.total`))) AS values_up_to,
-        arrayMap(
-            (up_to, whole) -> toDecimal128(least(greatest(round(if(whole = 0, toDecimal256(totals_discount, 4), divideDecimal(toDecimal256(totals_discount, 2) * up_to, if(whole = 0, toDecimal256(1, 2), whole), 4)), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2),
-            values_up_to, arrayResize([values_up_to[-1]], length(values_up_to), values_up_to[-1])) AS shares_up_to,
-        -- The lengths alone: length() would have the ids read.
-        `items.id.size0` AS line_count, `items.id`, `items.product_id`, `items.name`, `items.variant_id`, `items.variant_name`, `items.quantity`, `items.weight_kg`, `items.price_per_kg`, `items.unit_price`, `items.extras_name`, `items.extras_price`, `items.discount_percent`, `items.vat_rate`, `items.total`
-    FROM `{{raw}}`.`sales_orders` FINAL SETTINGS optimize_move_to_prewhere_if_final = 1
-)
--- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
-ARRAY JOIN range(1, line_count + 1) AS line
+        business_id, `order_id`, `order_number`, `business_day`, `created_at`, `paid_at`, `location_id`, `channel`, `type`,
+        toInt64(line) AS position, `items.id`[line] AS id, `items.product_id`[line] AS product_id, `items.name`[line] AS name,
+        `items.variant_id`[line] AS variant_id, `items.variant_name`[line] AS variant_name,
+        `items.quantity`[line] AS quantity, toBool(isNotNull(weight_kg)) AS is_weighed, `items.weight_kg`[line] AS weight_kg,
+        if(is_weighed, NULL, quantity) AS pieces,
+        `items.price_per_kg`[line] AS price_per_kg, `items.unit_price`[line] AS unit_price,
+        -- An amount is rounded to two decimals. One beyond 28 digits, which no restaurant has, is cut there: an
+        -- error would cost every other row of the query.
+        toDecimal128(least(greatest(round(toDecimal256(quantity, 10) * arraySum(extras_price), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2) AS extras_total,
+        toDecimal128(least(greatest(round(toDecimal256(quantity, 10) * (toDecimal256(unit_price, 2) + arraySum(extras_price)), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2) AS gross,
+        `items.discount_percent`[line] AS discount_percent,
+        gross - total AS line_discount,
+        `items.total`[line] AS total,
+        -- What falls on the lines up to this one, less what falls on those before it: rounding
+        -- errors of the parts cancel out, and all of them together are the discount.
+        shares_up_to[line] - shares_up_to[line - 1] AS order_discount_share,
+        total - order_discount_share AS net,
+        `items.vat_rate`[line] AS vat_rate,
+        if(vat_rate BETWEEN 0 AND 100, toDecimal128(least(greatest(round(divideDecimal(toDecimal256(net, 2) * assumeNotNull(vat_rate), toDecimal256(100 + assumeNotNull(vat_rate), 10), 10), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2), NULL) AS vat_amount,
+        `items.extras_name`[line] AS extras_name, `items.extras_price`[line] AS extras_price
+    FROM
+    (
+        SELECT
+            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+            -- Most orders have no discount: then nothing is spread. When the lines are worth nothing,
+            -- the first one bears all of it.
+            arrayCumSum(arrayMap(value -> toDecimal256(greatest(value, 0), 2), if(totals_discount = 0, [], `items.total`))) AS values_up_to,
+            arrayMap(
+                (up_to, whole) -> toDecimal128(least(greatest(round(if(whole = 0, toDecimal256(totals_discount, 4), divideDecimal(toDecimal256(totals_discount, 2) * up_to, if(whole = 0, toDecimal256(1, 2), whole), 4)), 2), toDecimal256('-1e28', 2)), toDecimal256('1e28', 2)), 2),
+                values_up_to, arrayResize([values_up_to[-1]], length(values_up_to), values_up_to[-1])) AS shares_up_to,
+            -- The lengths alone: length() would have the ids read.
+            `items.id.size0` AS line_count, `items.id`, `items.product_id`, `items.name`, `items.variant_id`, `items.variant_name`, `items.quantity`, `items.weight_kg`, `items.price_per_kg`, `items.unit_price`, `items.extras_name`, `items.extras_price`, `items.discount_percent`, `items.vat_rate`, `items.total`
+        FROM `{{raw}}`.`sales_orders` FINAL SETTINGS optimize_move_to_prewhere_if_final = 1
+    )
+    -- Only the place is unfolded: unfolded columns would all be read, whatever a query asks for.
+    ARRAY JOIN range(1, line_count + 1) AS line
 ) AS lines
 LEFT ANY JOIN (
     SELECT business_id, product_id, product_name, category_id, category_name
@@ -91,10 +91,10 @@ LEFT ANY JOIN (
         GROUP BY business_id, id
     ) AS products
     LEFT ANY JOIN (
-    SELECT business_id, id AS category_id, nullIf(argMax(name, _version), '') AS category_name
-    FROM `{{raw}}`.`categories`
-    GROUP BY business_id, id
-) AS categories USING (business_id, category_id)
+        SELECT business_id, id AS category_id, nullIf(argMax(name, _version), '') AS category_name
+        FROM `{{raw}}`.`categories`
+        GROUP BY business_id, id
+    ) AS categories USING (business_id, category_id)
 ) AS products USING (business_id, product_id)
 LEFT ANY JOIN (
     SELECT business_id, id AS location_id, nullIf(argMax(name, _version), '') AS location_name

@@ -32,33 +32,33 @@ FROM
     max(day_fetched_at) AS _fetched_at
     FROM
     (
-    SELECT
-        -- Orders count on their own day, refunds on theirs.
-        business_id, location_id, business_day AS date, type AS day_type, channel AS day_channel,
-        count() AS day_orders,
-        sum(totals_net_sales) AS day_net_sales,
-        sum(totals_items) AS day_items,
-        sum(totals_discount) AS day_discounts,
-        sum(totals_delivery_fee) AS day_delivery_fees,
-        sum(totals_tip) AS day_tips,
-        sum(totals_deposit) AS day_deposits,
-        toDecimal128(0, 2) AS day_refunds,
-        sumMap(`payments.method`, `payments.amount`) AS day_payments,
-        max(_fetched_at) AS day_fetched_at
-    FROM `{{raw}}`.`sales_orders` FINAL
-    GROUP BY business_id, location_id, business_day, type, channel
+        SELECT
+            -- Orders count on their own day, refunds on theirs.
+            business_id, location_id, business_day AS date, type AS day_type, channel AS day_channel,
+            count() AS day_orders,
+            sum(totals_net_sales) AS day_net_sales,
+            sum(totals_items) AS day_items,
+            sum(totals_discount) AS day_discounts,
+            sum(totals_delivery_fee) AS day_delivery_fees,
+            sum(totals_tip) AS day_tips,
+            sum(totals_deposit) AS day_deposits,
+            toDecimal128(0, 2) AS day_refunds,
+            sumMap(`payments.method`, `payments.amount`) AS day_payments,
+            max(_fetched_at) AS day_fetched_at
+        FROM `{{raw}}`.`sales_orders` FINAL
+        GROUP BY business_id, location_id, business_day, type, channel
 
-    UNION ALL
+        UNION ALL
 
-    SELECT
-        business_id, location_id, toDate32(refund_at) AS date, type AS day_type, channel AS day_channel,
-        0, 0, 0, 0, 0, 0, 0,
-        sum(refund_amount) AS day_refunds,
-        (emptyArrayString()::Array(LowCardinality(String)), CAST([], 'Array(Decimal(38, 2))')) AS day_payments,
-        max(_fetched_at) AS day_fetched_at
-    FROM `{{raw}}`.`sales_orders` FINAL
-    ARRAY JOIN `refunds.at` AS refund_at, `refunds.amount` AS refund_amount
-    GROUP BY business_id, location_id, date, type, channel
+        SELECT
+            business_id, location_id, toDate32(refund_at) AS date, type AS day_type, channel AS day_channel,
+            0, 0, 0, 0, 0, 0, 0,
+            sum(refund_amount) AS day_refunds,
+            (emptyArrayString()::Array(LowCardinality(String)), CAST([], 'Array(Decimal(38, 2))')) AS day_payments,
+            max(_fetched_at) AS day_fetched_at
+        FROM `{{raw}}`.`sales_orders` FINAL
+        ARRAY JOIN `refunds.at` AS refund_at, `refunds.amount` AS refund_amount
+        GROUP BY business_id, location_id, date, type, channel
     )
     GROUP BY business_id, location_id, date
 ) AS days

@@ -5,7 +5,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`reconciliation_by_location`{{on_cluster}}
     `location_id` LowCardinality(String) COMMENT 'Location the totals are of',
     `location_name` Nullable(String) COMMENT 'Name of the location, also of one that is no longer active; null when it is not known',
     `date` Date32 COMMENT 'Day ({{zone}})',
-`verdict` LowCardinality(String) COMMENT 'open: the day is not over. Of days that reconciliation has compared it is the worse of the daily totals and the products. proven: it is equal. healed: it differed and was repaired. explained: it differs by what the API leaves open (refunds of orders removed since, the rounding of the gross of products), and counts as proven. drift: it differs, and repairing did not help. unsettled: it kept changing while it was compared. unproven: it could not be compared, or has changed since. Of other days: equal or differs, when the service was asked after the last order came in; else unproven',
+    `verdict` LowCardinality(String) COMMENT 'open: the day is not over. Of days that reconciliation has compared it is the worse of the daily totals and the products. proven: it is equal. healed: it differed and was repaired. explained: it differs by what the API leaves open (refunds of orders removed since, the rounding of the gross of products), and counts as proven. drift: it differs, and repairing did not help. unsettled: it kept changing while it was compared. unproven: it could not be compared, or has changed since. Of other days: equal or differs, when the service was asked after the last order came in; else unproven',
     `verdict_at` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'Since when the verdict stands: when reconciliation asked the service; null when it has not asked',
     `verdict_differences.figure` Array(String) COMMENT 'Differences that reconciliation found, of a healed day those before: the figure, such as net_sales, payments/cash, or p/42: net of a product line',
     `verdict_differences.service` Array(String) COMMENT 'Differences that reconciliation found: the figure as the service reported it',
@@ -87,31 +87,33 @@ FROM (
     FROM
     (
         SELECT business_id, location_id, date, of_mirror, map() AS of_service, seen, [] AS found
-        FROM (WITH
-        -- Orders count on their own day, refunds on theirs. Each has a read of its own, so that a filter on the
-        -- day reaches the orders.
-        sum(totals_net_sales) AS net_sales,
-        sumMap(`payments.method`, `payments.amount`) AS by_method
-    SELECT
-        business_id, location_id, business_day AS date,
-        CAST((
-            arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', 'refunds', concat('by_type/', type), concat('by_channel/', channel)],
-                arrayMap(method -> concat('payments/', method), by_method.1)),
-            arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
-                sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), toDecimal128(0, 2), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
-        [max(_fetched_at)] AS seen
-    FROM `{{raw}}`.`sales_orders` FINAL
-    GROUP BY business_id, location_id, date, type, channel
+        FROM (
+            WITH
+                -- Orders count on their own day, refunds on theirs. Each has a read of its own, so that a filter on the
+                -- day reaches the orders.
+                sum(totals_net_sales) AS net_sales,
+                sumMap(`payments.method`, `payments.amount`) AS by_method
+            SELECT
+                business_id, location_id, business_day AS date,
+                CAST((
+                    arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', 'refunds', concat('by_type/', type), concat('by_channel/', channel)],
+                        arrayMap(method -> concat('payments/', method), by_method.1)),
+                    arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
+                        sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), toDecimal128(0, 2), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
+                [max(_fetched_at)] AS seen
+            FROM `{{raw}}`.`sales_orders` FINAL
+            GROUP BY business_id, location_id, date, type, channel
 
-    UNION ALL
+            UNION ALL
 
-    SELECT
-        business_id, location_id, toDate32(refund_at) AS date,
-        CAST((['refunds', concat('refunds/', method)], [sum(amount), sum(amount)]), 'Map(String, Decimal(38, 2))') AS of_mirror,
-        [max(_fetched_at)] AS seen
-    FROM `{{raw}}`.`sales_orders` FINAL
-    ARRAY JOIN `refunds.at` AS refund_at, `refunds.method` AS method, `refunds.amount` AS amount
-    GROUP BY business_id, location_id, date, method)
+            SELECT
+                business_id, location_id, toDate32(refund_at) AS date,
+                CAST((['refunds', concat('refunds/', method)], [sum(amount), sum(amount)]), 'Map(String, Decimal(38, 2))') AS of_mirror,
+                [max(_fetched_at)] AS seen
+            FROM `{{raw}}`.`sales_orders` FINAL
+            ARRAY JOIN `refunds.at` AS refund_at, `refunds.method` AS method, `refunds.amount` AS amount
+            GROUP BY business_id, location_id, date, method
+        )
 
         UNION ALL
 

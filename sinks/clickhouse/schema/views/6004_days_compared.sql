@@ -2,8 +2,8 @@ CREATE OR REPLACE VIEW `{{db}}`.`days_compared`{{on_cluster}}
 (
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `date` Date32 COMMENT 'Day ({{zone}})',
-`verdict` LowCardinality(String) COMMENT 'As reconciliation has it',
-`mirror` Map(String, Decimal(38, 2)) COMMENT 'Figures from the mirrored orders, RON: orders (their number), net_sales, items, discounts, delivery_fees, tips, deposits, refunds, payments/<method>, by_type/<type>, by_channel/<channel>; and refunds/<method>, refunds made that day by method, which the service does not report',
+    `verdict` LowCardinality(String) COMMENT 'As reconciliation has it',
+    `mirror` Map(String, Decimal(38, 2)) COMMENT 'Figures from the mirrored orders, RON: orders (their number), net_sales, items, discounts, delivery_fees, tips, deposits, refunds, payments/<method>, by_type/<type>, by_channel/<channel>; and refunds/<method>, refunds made that day by method, which the service does not report',
     `service` Map(String, Decimal(38, 2)) COMMENT 'The same figures as the service reports them, without refunds/<method>; empty when it was not asked'
 )
 AS WITH
@@ -35,31 +35,33 @@ FROM (
     FROM
     (
         SELECT business_id, date, of_mirror, map() AS of_service, seen, [] AS found
-        FROM (WITH
-        -- Orders count on their own day, refunds on theirs. Each has a read of its own, so that a filter on the
-        -- day reaches the orders.
-        sum(totals_net_sales) AS net_sales,
-        sumMap(`payments.method`, `payments.amount`) AS by_method
-    SELECT
-        business_id, business_day AS date,
-        CAST((
-            arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', 'refunds', concat('by_type/', type), concat('by_channel/', channel)],
-                arrayMap(method -> concat('payments/', method), by_method.1)),
-            arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
-                sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), toDecimal128(0, 2), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
-        [max(_fetched_at)] AS seen
-    FROM `{{raw}}`.`sales_orders` FINAL
-    GROUP BY business_id, date, type, channel
+        FROM (
+            WITH
+                -- Orders count on their own day, refunds on theirs. Each has a read of its own, so that a filter on the
+                -- day reaches the orders.
+                sum(totals_net_sales) AS net_sales,
+                sumMap(`payments.method`, `payments.amount`) AS by_method
+            SELECT
+                business_id, business_day AS date,
+                CAST((
+                    arrayConcat(['orders', 'net_sales', 'items', 'discounts', 'delivery_fees', 'tips', 'deposits', 'refunds', concat('by_type/', type), concat('by_channel/', channel)],
+                        arrayMap(method -> concat('payments/', method), by_method.1)),
+                    arrayConcat([toDecimal128(count(), 2), net_sales, sum(totals_items), sum(totals_discount),
+                        sum(totals_delivery_fee), sum(totals_tip), sum(totals_deposit), toDecimal128(0, 2), net_sales, net_sales], by_method.2)), 'Map(String, Decimal(38, 2))') AS of_mirror,
+                [max(_fetched_at)] AS seen
+            FROM `{{raw}}`.`sales_orders` FINAL
+            GROUP BY business_id, date, type, channel
 
-    UNION ALL
+            UNION ALL
 
-    SELECT
-        business_id, toDate32(refund_at) AS date,
-        CAST((['refunds', concat('refunds/', method)], [sum(amount), sum(amount)]), 'Map(String, Decimal(38, 2))') AS of_mirror,
-        [max(_fetched_at)] AS seen
-    FROM `{{raw}}`.`sales_orders` FINAL
-    ARRAY JOIN `refunds.at` AS refund_at, `refunds.method` AS method, `refunds.amount` AS amount
-    GROUP BY business_id, date, method)
+            SELECT
+                business_id, toDate32(refund_at) AS date,
+                CAST((['refunds', concat('refunds/', method)], [sum(amount), sum(amount)]), 'Map(String, Decimal(38, 2))') AS of_mirror,
+                [max(_fetched_at)] AS seen
+            FROM `{{raw}}`.`sales_orders` FINAL
+            ARRAY JOIN `refunds.at` AS refund_at, `refunds.method` AS method, `refunds.amount` AS amount
+            GROUP BY business_id, date, method
+        )
 
         UNION ALL
 

@@ -5,7 +5,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`product_history`{{on_cluster}}
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
     `business_name` Nullable(String) COMMENT 'Name of the restaurant; null when no key of it has told it yet',
     `id` String COMMENT 'Product id',
-`valid_from` DateTime64(6, '{{zone}}') COMMENT 'Since when it was so: the change as the service dates it, or when Larder first saw it',
+    `valid_from` DateTime64(6, '{{zone}}') COMMENT 'Since when it was so: the change as the service dates it, or when Larder first saw it',
     `valid_to` Nullable(DateTime64(6, '{{zone}}')) COMMENT 'Until when it was so; null for the present state',
     `removed` Bool COMMENT 'true while the row was removed in the service',
     `removed_reason` LowCardinality(String) COMMENT 'Why it was removed: deleted, gone, no_access; empty otherwise',
@@ -45,31 +45,33 @@ CREATE OR REPLACE VIEW `{{db}}`.`product_history`{{on_cluster}}
 )
 AS SELECT
     business_id, business_name, id, valid_from, valid_to, removed, removed_reason, `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`, location_name, category_name
-FROM (SELECT
-    business_id, id, valid_from,
-    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
-    removed, removed_reason, `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`
-FROM
-(
+FROM (
     SELECT
-        business_id, id, _version, removed, removed_reason,
-        -- A state that the service does not date, or dates before the state that held until then, began when
-        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
-        -- in the past, a clock that stepped back.
-        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
-        `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`
+        business_id, id, valid_from,
+        leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
+        removed, removed_reason, `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`
     FROM
     (
         SELECT
-            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
-            -- Until then the state before held, whenever it began.
-            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
-            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
+            business_id, id, _version, removed, removed_reason,
+            -- A state that the service does not date, or dates before the state that held until then, began when
+            -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
+            -- in the past, a clock that stepped back.
+            max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
             `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`
-        FROM `{{raw}}`.`product_history` AS history FINAL
+        FROM
+        (
+            SELECT
+                business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
+                -- Until then the state before held, whenever it began.
+                max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
+                lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
+                `location_id`, `category_id`, `name`, `description`, `image_url`, `price`, `unit`, `vat_rate`, `deposit`, `available`, `allergens.code`, `allergens.name`, `diets`, `calories`, `prep_minutes`, `station`, `channels_enabled`, `channels_price`, `variants.id`, `variants.name`, `variants.price`, `variants.price_delta`, `extra_groups.id`, `extra_groups.name`, `extra_groups.min`, `extra_groups.max`, `extra_groups.required`, `extra_groups.options_id`, `extra_groups.options_name`, `extra_groups.options_price`, `position`
+            FROM `{{raw}}`.`product_history` AS history FINAL
+        )
+        WHERE state_before IS NULL OR state_before != _state
     )
-    WHERE state_before IS NULL OR state_before != _state
-)) AS states
+) AS states
 LEFT ANY JOIN (
     SELECT business_id, id AS category_id, nullIf(argMax(name, _version), '') AS category_name
     FROM `{{raw}}`.`categories`

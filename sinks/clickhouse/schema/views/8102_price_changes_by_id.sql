@@ -45,31 +45,33 @@ FROM (
                     [('pos', '', '', price)],
                     arrayMap((channel, channel_price) -> (if(channel = 'online', 'direct', toString(channel)), '', '', channel_price), mapKeys(channels_price), mapValues(channels_price)),
                     arrayMap((variant, variant_name, variant_price) -> ('pos', variant, variant_name, variant_price), `variants.id`, `variants.name`, `variants.price`)) AS prices
-            FROM (SELECT
-    business_id, id, valid_from,
-    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
-    removed, removed_reason, name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
-FROM
-(
-    SELECT
-        business_id, id, _version, removed, removed_reason,
-        -- A state that the service does not date, or dates before the state that held until then, began when
-        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
-        -- in the past, a clock that stepped back.
-        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
-        name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
-    FROM
-    (
-        SELECT
-            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
-            -- Until then the state before held, whenever it began.
-            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
-            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
-            name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
-        FROM `{{raw}}`.`product_history` AS history FINAL
-    )
-    WHERE state_before IS NULL OR state_before != _state
-))
+            FROM (
+                SELECT
+                    business_id, id, valid_from,
+                    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
+                    removed, removed_reason, name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
+                FROM
+                (
+                    SELECT
+                        business_id, id, _version, removed, removed_reason,
+                        -- A state that the service does not date, or dates before the state that held until then, began when
+                        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
+                        -- in the past, a clock that stepped back.
+                        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
+                        name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
+                    FROM
+                    (
+                        SELECT
+                            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
+                            -- Until then the state before held, whenever it began.
+                            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
+                            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
+                            name, location_id, price, channels_price, `variants.id`, `variants.name`, `variants.price`
+                        FROM `{{raw}}`.`product_history` AS history FINAL
+                    )
+                    WHERE state_before IS NULL OR state_before != _state
+                )
+            )
             WHERE NOT removed AND (isNull(valid_to) OR valid_to > valid_from)
         )
         ARRAY JOIN prices AS price_of

@@ -19,7 +19,7 @@ CREATE OR REPLACE VIEW `{{db}}`.`availability`{{on_cluster}}
 )
 AS SELECT
     business_id, business_name, product_id, product_name, category_id, category_name, location_id, location_name,
-sold_out_from, sold_out_to,
+    sold_out_from, sold_out_to,
     toInt64(intDiv(dateDiff('second', sold_out_from, ended_at), 60)) AS minutes,
     if(arrayExists(closed -> isNotNull(closed), closed_on), toInt64(intDiv(arraySum(
         arrayMap((opens_at, closes_at) -> greatest(0, ifNull(dateDiff('second', greatest(began_at, opens_at), least(ended_at, closes_at)), 0)),
@@ -51,49 +51,51 @@ FROM (
                 business_id, id AS product_id, name AS product_name, category_id, location_id, valid_from, NOT removed AND NOT available AS sold_out,
                 lagInFrame(toNullable(sold_out)) OVER (
                     PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS sold_out_before
-            FROM (SELECT
-    business_id, id, valid_from,
-    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
-    removed, removed_reason, name, category_id, location_id, available
-FROM
-(
-    SELECT
-        business_id, id, _version, removed, removed_reason,
-        -- A state that the service does not date, or dates before the state that held until then, began when
-        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
-        -- in the past, a clock that stepped back.
-        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
-        name, category_id, location_id, available
-    FROM
-    (
-        SELECT
-            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
-            -- Until then the state before held, whenever it began.
-            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
-            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
-            name, category_id, location_id, available
-        FROM `{{raw}}`.`product_history` AS history FINAL
-    )
-    WHERE state_before IS NULL OR state_before != _state
-))
+            FROM (
+                SELECT
+                    business_id, id, valid_from,
+                    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
+                    removed, removed_reason, name, category_id, location_id, available
+                FROM
+                (
+                    SELECT
+                        business_id, id, _version, removed, removed_reason,
+                        -- A state that the service does not date, or dates before the state that held until then, began when
+                        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
+                        -- in the past, a clock that stepped back.
+                        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
+                        name, category_id, location_id, available
+                    FROM
+                    (
+                        SELECT
+                            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
+                            -- Until then the state before held, whenever it began.
+                            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
+                            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
+                            name, category_id, location_id, available
+                        FROM `{{raw}}`.`product_history` AS history FINAL
+                    )
+                    WHERE state_before IS NULL OR state_before != _state
+                )
+            )
             WHERE isNull(valid_to) OR valid_to > valid_from
         )
         WHERE isNull(sold_out_before) OR sold_out_before != sold_out
     ) AS turns
     LEFT ANY JOIN (
-    SELECT
-        business_id, id AS location_id,
-        -- Opening hours of each location, removed ones included, from Monday to Sunday. The special days are
-        -- those that differ from their weekday.
-        argMax(tuple([opening_hours_monday_open, opening_hours_tuesday_open, opening_hours_wednesday_open, opening_hours_thursday_open, opening_hours_friday_open, opening_hours_saturday_open, opening_hours_sunday_open]), _version).1 AS opens,
-        -- A day that ends at 24:00 ends at 00:00 of the next.
-        arrayMap(close -> if(close = '24:00', '00:00', close), argMax(tuple([opening_hours_monday_close, opening_hours_tuesday_close, opening_hours_wednesday_close, opening_hours_thursday_close, opening_hours_friday_close, opening_hours_saturday_close, opening_hours_sunday_close]), _version).1) AS closes,
-        argMax(tuple([opening_hours_monday_closed, opening_hours_tuesday_closed, opening_hours_wednesday_closed, opening_hours_thursday_closed, opening_hours_friday_closed, opening_hours_saturday_closed, opening_hours_sunday_closed]), _version).1 AS closed_on,
-        argMax(tuple(`opening_hours_exceptions.date`), _version).1 AS special_days,
-        argMax(tuple(`opening_hours_exceptions.closed`), _version).1 AS special_closed
-    FROM `{{raw}}`.`locations`
-    GROUP BY business_id, id
-) AS hours USING (business_id, location_id)
+        SELECT
+            business_id, id AS location_id,
+            -- Opening hours of each location, removed ones included, from Monday to Sunday. The special days are
+            -- those that differ from their weekday.
+            argMax(tuple([opening_hours_monday_open, opening_hours_tuesday_open, opening_hours_wednesday_open, opening_hours_thursday_open, opening_hours_friday_open, opening_hours_saturday_open, opening_hours_sunday_open]), _version).1 AS opens,
+            -- A day that ends at 24:00 ends at 00:00 of the next.
+            arrayMap(close -> if(close = '24:00', '00:00', close), argMax(tuple([opening_hours_monday_close, opening_hours_tuesday_close, opening_hours_wednesday_close, opening_hours_thursday_close, opening_hours_friday_close, opening_hours_saturday_close, opening_hours_sunday_close]), _version).1) AS closes,
+            argMax(tuple([opening_hours_monday_closed, opening_hours_tuesday_closed, opening_hours_wednesday_closed, opening_hours_thursday_closed, opening_hours_friday_closed, opening_hours_saturday_closed, opening_hours_sunday_closed]), _version).1 AS closed_on,
+            argMax(tuple(`opening_hours_exceptions.date`), _version).1 AS special_days,
+            argMax(tuple(`opening_hours_exceptions.closed`), _version).1 AS special_closed
+        FROM `{{raw}}`.`locations`
+        GROUP BY business_id, id
+    ) AS hours USING (business_id, location_id)
     WHERE sold_out
 ) AS times
 LEFT ANY JOIN (

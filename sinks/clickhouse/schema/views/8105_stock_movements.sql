@@ -33,31 +33,33 @@ FROM (
             business_id, id AS ingredient_id, name AS ingredient_name, location_id, valid_from AS at, unit, stock, removed,
             lagInFrame((1, stock, toString(unit), toUInt8(removed))) OVER (
                 PARTITION BY business_id, id ORDER BY valid_from ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS before
-        FROM (SELECT
-    business_id, id, valid_from,
-    leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
-    removed, removed_reason, name, location_id, unit, stock
-FROM
-(
-    SELECT
-        business_id, id, _version, removed, removed_reason,
-        -- A state that the service does not date, or dates before the state that held until then, began when
-        -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
-        -- in the past, a clock that stepped back.
-        max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
-        name, location_id, unit, stock
-    FROM
-    (
-        SELECT
-            business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
-            -- Until then the state before held, whenever it began.
-            max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
-            lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
-            name, location_id, unit, stock
-        FROM `{{raw}}`.`stock_history` AS history FINAL
-    )
-    WHERE state_before IS NULL OR state_before != _state
-))
+        FROM (
+            SELECT
+                business_id, id, valid_from,
+                leadInFrame(toNullable(valid_from)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS valid_to,
+                removed, removed_reason, name, location_id, unit, stock
+            FROM
+            (
+                SELECT
+                    business_id, id, _version, removed, removed_reason,
+                    -- A state that the service does not date, or dates before the state that held until then, began when
+                    -- Larder saw it, and never before the one before: a change that left updated_at as it was, one stamped
+                    -- in the past, a clock that stepped back.
+                    max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
+                    name, location_id, unit, stock
+                FROM
+                (
+                    SELECT
+                        business_id, id, _version, history.valid_from AS dated_at, seen_at, removed, removed_reason, _state,
+                        -- Until then the state before held, whenever it began.
+                        max(dated_at) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS newest_before,
+                        lagInFrame(toNullable(_state)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS state_before,
+                        name, location_id, unit, stock
+                    FROM `{{raw}}`.`stock_history` AS history FINAL
+                )
+                WHERE state_before IS NULL OR state_before != _state
+            )
+        )
         WHERE isNull(valid_to) OR valid_to > valid_from
     )
     WHERE isNotNull(kind) OR (stock != before.2 AND NOT removed)

@@ -74,77 +74,77 @@ FROM
                             SETTINGS optimize_move_to_prewhere_if_final = 1
                         ) AS held
                         LEFT ANY JOIN (
-    -- What went out of the stock since 28 days ago, as stock_movements has it: day, amount, hash of the unit
-    -- (units are only compared, and texts in arrays of tuples are slow). Windows over years of states would
-    -- take longer than all the rest, so only the versions since then are put in order, in arrays. A version
-    -- is the microsecond it was taken in, or a later one: a day more of them makes good for a clock that is
-    -- slow. All before them were seen earlier, and so began earlier: of those the last state counts, and the
-    -- newest date.
-    -- What is used more than once is named a level below: named beside, it would be planned once for each use.
-    SELECT
-        business_id, id, first_day,
-        arrayFilter(out -> out.2 > 0, arrayMap(
-            (after, before) -> (toDate32(after.1), if(after.3 = before.3 AND NOT after.4 AND NOT before.4, before.2 - after.2, toDecimal128(0, 10)), after.3),
-            arrayPopFront(held), arrayPopBack(held))) AS outs
-    FROM
-    (
-        -- A state that held for no time at all is left out.
-        SELECT
-            business_id, id, first_day,
-            arrayFilter((state, next_at) -> state.1 != next_at, arrayMap((state, at) -> (at, state.2, state.3, state.4), states, began), arrayShiftLeft(began, 1)) AS held
-        FROM
-        (
-            -- The highest of the elements up to each. They are in order nearly always: then they are it.
-            SELECT business_id, id, first_day, states, if(arraySort(states.1) = states.1, states.1, arrayFold(
-        (highest, one) -> arrayPushBack(highest, if(empty(highest), one, greatest(highest[-1], one))),
-        if(arraySort(states.1) = states.1, arrayResize(states.1, 0), states.1), arrayResize(states.1, 0))) AS began
-            FROM
-            (
-                SELECT
-                    business_id, id, first_day,
-                    arrayFilter(
-                        (state, hash, hash_before, nth) -> nth = 1 OR hash != hash_before,
-                        arrayMap(
-                            (version, newest_before, nth) -> (if(nth = 1 OR version.6 > newest_before, version.6, version.7), version.3, version.4, version.5),
-                            -- The highest of the elements up to each. They are in order nearly always: then they are it.
-                            versions, arrayShiftRight(if(arraySort(versions.6) = versions.6, versions.6, arrayFold(
-        (highest, one) -> arrayPushBack(highest, if(empty(highest), one, greatest(highest[-1], one))),
-        if(arraySort(versions.6) = versions.6, arrayResize(versions.6, 0), versions.6), arrayResize(versions.6, 0))), 1), arrayEnumerate(versions)),
-                        versions.2, arrayShiftRight(versions.2, 1), arrayEnumerate(versions)) AS states
-                FROM
-                (
-                    WITH
-                        toStartOfDay(now('{{zone}}')) AS today_began,
-                        history.seen_at >= today_began - INTERVAL 28 DAY OR _version >= toUnixTimestamp(today_began - INTERVAL 29 DAY) * 1000000 AS is_recent,
-                        sipHash64(unit) AS in_unit,
-                        groupArrayIf((_version, _state, stock, in_unit, removed, valid_from, history.seen_at), is_recent) AS recent
-                    SELECT
-                        business_id, id, toDate32(min(history.seen_at)) AS first_day,
-                        -- Version, hash of the state, stock, hash of the unit, removed, date, when it was seen.
-                        arrayConcat(
-                            arrayResize(
-                                [tupleConcat(
-                                    argMaxIf((_version, _state, stock, in_unit, removed), _version, NOT is_recent),
-                                    (maxIf(valid_from, NOT is_recent), maxIf(history.seen_at, NOT is_recent)))],
-                                countIf(NOT is_recent) > 0),
-                            arraySort(version -> version.1, recent)) AS versions
-                    FROM `{{raw}}`.`stock_history` AS history
-                    GROUP BY business_id, id
-                )
-            )
-        )
-    )
-) AS watched USING (business_id, id)
+                            -- What went out of the stock since 28 days ago, as stock_movements has it: day, amount, hash of the unit
+                            -- (units are only compared, and texts in arrays of tuples are slow). Windows over years of states would
+                            -- take longer than all the rest, so only the versions since then are put in order, in arrays. A version
+                            -- is the microsecond it was taken in, or a later one: a day more of them makes good for a clock that is
+                            -- slow. All before them were seen earlier, and so began earlier: of those the last state counts, and the
+                            -- newest date.
+                            -- What is used more than once is named a level below: named beside, it would be planned once for each use.
+                            SELECT
+                                business_id, id, first_day,
+                                arrayFilter(out -> out.2 > 0, arrayMap(
+                                    (after, before) -> (toDate32(after.1), if(after.3 = before.3 AND NOT after.4 AND NOT before.4, before.2 - after.2, toDecimal128(0, 10)), after.3),
+                                    arrayPopFront(held), arrayPopBack(held))) AS outs
+                            FROM
+                            (
+                                -- A state that held for no time at all is left out.
+                                SELECT
+                                    business_id, id, first_day,
+                                    arrayFilter((state, next_at) -> state.1 != next_at, arrayMap((state, at) -> (at, state.2, state.3, state.4), states, began), arrayShiftLeft(began, 1)) AS held
+                                FROM
+                                (
+                                        -- The highest of the elements up to each. They are in order nearly always: then they are it.
+                                        SELECT business_id, id, first_day, states, if(arraySort(states.1) = states.1, states.1, arrayFold(
+                                    (highest, one) -> arrayPushBack(highest, if(empty(highest), one, greatest(highest[-1], one))),
+                                    if(arraySort(states.1) = states.1, arrayResize(states.1, 0), states.1), arrayResize(states.1, 0))) AS began
+                                        FROM
+                                        (
+                                                    SELECT
+                                                        business_id, id, first_day,
+                                                        arrayFilter(
+                                                            (state, hash, hash_before, nth) -> nth = 1 OR hash != hash_before,
+                                                            arrayMap(
+                                                                (version, newest_before, nth) -> (if(nth = 1 OR version.6 > newest_before, version.6, version.7), version.3, version.4, version.5),
+                                                                -- The highest of the elements up to each. They are in order nearly always: then they are it.
+                                                                versions, arrayShiftRight(if(arraySort(versions.6) = versions.6, versions.6, arrayFold(
+                                            (highest, one) -> arrayPushBack(highest, if(empty(highest), one, greatest(highest[-1], one))),
+                                            if(arraySort(versions.6) = versions.6, arrayResize(versions.6, 0), versions.6), arrayResize(versions.6, 0))), 1), arrayEnumerate(versions)),
+                                                            versions.2, arrayShiftRight(versions.2, 1), arrayEnumerate(versions)) AS states
+                                                    FROM
+                                                    (
+                                                        WITH
+                                                            toStartOfDay(now('{{zone}}')) AS today_began,
+                                                            history.seen_at >= today_began - INTERVAL 28 DAY OR _version >= toUnixTimestamp(today_began - INTERVAL 29 DAY) * 1000000 AS is_recent,
+                                                            sipHash64(unit) AS in_unit,
+                                                            groupArrayIf((_version, _state, stock, in_unit, removed, valid_from, history.seen_at), is_recent) AS recent
+                                                        SELECT
+                                                            business_id, id, toDate32(min(history.seen_at)) AS first_day,
+                                                            -- Version, hash of the state, stock, hash of the unit, removed, date, when it was seen.
+                                                            arrayConcat(
+                                                                arrayResize(
+                                                                    [tupleConcat(
+                                                                        argMaxIf((_version, _state, stock, in_unit, removed), _version, NOT is_recent),
+                                                                        (maxIf(valid_from, NOT is_recent), maxIf(history.seen_at, NOT is_recent)))],
+                                                                    countIf(NOT is_recent) > 0),
+                                                                arraySort(version -> version.1, recent)) AS versions
+                                                        FROM `{{raw}}`.`stock_history` AS history
+                                                        GROUP BY business_id, id
+                                                    )
+                                        )
+                                )
+                            )
+                        ) AS watched USING (business_id, id)
                         LEFT ANY JOIN (
-    SELECT business_id, id AS location_id, nullIf(argMax(name, _version), '') AS location_name
-    FROM `{{raw}}`.`locations`
-    GROUP BY business_id, id
-) AS places USING (business_id, location_id)
+                            SELECT business_id, id AS location_id, nullIf(argMax(name, _version), '') AS location_name
+                            FROM `{{raw}}`.`locations`
+                            GROUP BY business_id, id
+                        ) AS places USING (business_id, location_id)
                         LEFT ANY JOIN (
-    SELECT business_id, nullIf(argMax(api_keys.business_name, _version), '') AS business_name
-    FROM `{{raw}}`.`api_keys` AS api_keys
-    GROUP BY business_id
-) AS businesses USING (business_id)
+                            SELECT business_id, nullIf(argMax(api_keys.business_name, _version), '') AS business_name
+                            FROM `{{raw}}`.`api_keys` AS api_keys
+                            GROUP BY business_id
+                        ) AS businesses USING (business_id)
                     )
                 )
             )

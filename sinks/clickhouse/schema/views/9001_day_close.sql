@@ -65,18 +65,18 @@ LEFT ANY JOIN
 (
     SELECT business_id, location_id, refund_day AS date, CAST(sumMap([method], [amount]), 'Map(LowCardinality(String), Decimal(38, 2))') AS given_back
     FROM (
-    WITH if(isNull(item_id), 0, indexOf(`items.id`, assumeNotNull(item_id))) AS item
-    SELECT
-        business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
-        toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
-        toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
-        `refunds.item_id`[line] AS item_id,
-        if(item = 0, NULL, `items.name`[item]) AS item_name,
-        if(item = 0, NULL, `items.product_id`[item]) AS product_id
-    FROM `{{raw}}`.`sales_orders` FINAL
-    ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
-    SETTINGS optimize_move_to_prewhere_if_final = 1
-)
+        WITH if(isNull(item_id), 0, indexOf(`items.id`, assumeNotNull(item_id))) AS item
+        SELECT
+            business_id, id AS order_id, number AS order_number, business_day, created_at, paid_at, location_id, channel, type,
+            toInt64(line) AS position, `refunds.amount`[line] AS amount, `refunds.method`[line] AS method, `refunds.at`[line] AS at,
+            toDate32(at) AS refund_day, dateDiff('day', business_day, refund_day) AS days_after_order,
+            `refunds.item_id`[line] AS item_id,
+            if(item = 0, NULL, `items.name`[item]) AS item_name,
+            if(item = 0, NULL, `items.product_id`[item]) AS product_id
+        FROM `{{raw}}`.`sales_orders` FINAL
+        ARRAY JOIN arrayEnumerate(`refunds.amount`) AS line
+        SETTINGS optimize_move_to_prewhere_if_final = 1
+    )
     GROUP BY business_id, location_id, refund_day
 ) AS of_refunds USING (business_id, location_id, date)
 SETTINGS join_algorithm = 'hash', join_use_nulls = 0, join_default_strictness = 'ALL', aggregate_functions_null_for_empty = 0, prefer_column_name_to_alias = 0, final = 0
