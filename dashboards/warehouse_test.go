@@ -18,6 +18,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/app"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
@@ -118,7 +119,8 @@ func restaurantAndProgram(t *testing.T, dir string) (*sandbox.Sandbox, *app.App)
 	// It has lived for four weeks, with guests who order online, and stands still from now on.
 	now := time.Now()
 	box, err := sandbox.New(sandbox.Options{
-		Seed: 5, Orders: 325, Days: 13, NoLimits: true,
+		Inspect: apicheck.Inspect(t),
+		Seed:    5, Orders: 325, Days: 13, NoLimits: true,
 		Live: true, Epoch: now.AddDate(0, 0, -27), Now: func() time.Time { return now }, OnlineOrders: 30,
 	})
 	if err != nil {

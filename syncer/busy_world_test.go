@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -62,6 +63,7 @@ func inBusyWorld(t *testing.T, seed uint64, opts sandbox.Options, test func(t *t
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		opts.Seed, opts.Live, opts.Readings.StampPrecision = int64(seed), true, time.Second //nolint:gosec // any number will do
+		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
 		if err != nil {
 			t.Fatal(err)

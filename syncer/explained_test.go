@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
@@ -174,7 +175,7 @@ func TestAnOrderInQuarantineMayHoldRefunds(t *testing.T) {
 	for name, refunded := range map[string]bool{"changed since": true, "changed before": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				box, err := sandbox.New(sandbox.Options{Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true}})
+				box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -313,7 +314,7 @@ func TestRoundingOfTheGrossIsExplained(t *testing.T) {
 // days do not add up to. Each is reported once, and the days are compared all the same.
 func TestOddSumsOfAnAnswerAreDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, err := sandbox.New(sandbox.Options{Seed: 31, Orders: 200, Days: 6})
+		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 31, Orders: 200, Days: 6})
 		if err != nil {
 			t.Fatal(err)
 		}

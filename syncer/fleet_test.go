@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
@@ -175,7 +176,7 @@ type fleet struct {
 func newFleet(t *testing.T, folder, database string) *fleet {
 	// Noon, so that no deep run of the night begins, in a year whose rows the engine does not drop for their age.
 	time.Sleep(time.Until(time.Date(2050, time.March, 1, 10, 0, 0, 0, time.UTC)))
-	box, err := sandbox.New(sandbox.Options{Seed: 31, Businesses: fleetSources, LocationsPer: 1, Orders: 20, Days: 30, ProductsPer: 20})
+	box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 31, Businesses: fleetSources, LocationsPer: 1, Orders: 20, Days: 30, ProductsPer: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

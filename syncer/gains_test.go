@@ -19,6 +19,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -142,6 +143,7 @@ func (g *gaining) expected(d *registry.Definition) (want []string) {
 func inGaining(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world, g *gaining)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +298,7 @@ func TestOrdersUnderAnAddedKeyWithoutAnAmountAreNoDrift(t *testing.T) {
 
 func provenUnderAddedKeys(t *testing.T, figure, told string) {
 	synctest.Test(t, func(t *testing.T) {
-		box, err := sandbox.New(sandbox.Options{Seed: 12, Orders: 600, Days: 20, Readings: sandbox.Readings{NewMapKeys: true}})
+		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 12, Orders: 600, Days: 20, Readings: sandbox.Readings{NewMapKeys: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

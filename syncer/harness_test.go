@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/list"
@@ -58,6 +59,7 @@ type world struct {
 func inWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -109,7 +110,7 @@ func (s *splicing) into(body []byte) []byte {
 func TestARowOfADayThatWasNotAskedForChangesNothing(t *testing.T) {
 	for _, stream := range []string{registry.Daily, "sales_products"} {
 		synctest.Test(t, func(t *testing.T) {
-			box, err := sandbox.New(sandbox.Options{Seed: 46, Orders: 900, Days: 20})
+			box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 46, Orders: 900, Days: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +194,7 @@ func (w *world) reportOf(route, day string) []json.RawMessage {
 // fetched.
 func TestAWalkOfADayThatDoesNotEndIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, err := sandbox.New(sandbox.Options{Seed: 45, Orders: 300, Days: 10})
+		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 45, Orders: 300, Days: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/proof"
@@ -28,6 +29,7 @@ func (f *refusing) set(matches func(*http.Request) bool) { f.matches.Store(&matc
 func inRefusingWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world, refuse *refusing)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
 		if err != nil {
 			t.Fatal(err)

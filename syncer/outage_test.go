@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -191,7 +192,7 @@ func tookOf(t *testing.T, line string) time.Duration {
 // when another process began it.
 func TestALongWalkTakesNoNegativeTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, err := sandbox.New(sandbox.Options{Seed: 3, Orders: 1500, Days: 5})
+		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 3, Orders: 1500, Days: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

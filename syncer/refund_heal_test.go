@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/syncer/registry"
 )
@@ -38,7 +39,7 @@ func TestALostRefundOfAsMuchIsHealed(t *testing.T) {
 // Nor do they where an order that has changed since is in quarantine.
 func TestARefundInQuarantineIsNotExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		box, err := sandbox.New(sandbox.Options{Seed: 51, Orders: 800, Days: 20})
+		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 51, Orders: 800, Days: 20})
 		if err != nil {
 			t.Fatal(err)
 		}

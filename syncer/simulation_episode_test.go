@@ -16,6 +16,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/lifecycle"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/memsink"
 	"github.com/larder-sync/larder/internal/webhooks"
 	"github.com/larder-sync/larder/sinks"
@@ -99,6 +100,7 @@ func newEpisode(t *testing.T, p scenario) *episode {
 	}
 	opts := p.box
 	opts.Now, opts.WebhookTransport = e.serviceNow, hookLine{e}
+	opts.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 )
@@ -61,6 +62,7 @@ func newHouse(t *testing.T) *house {
 
 func newHouseOf(t *testing.T, o sandbox.Options) *house {
 	t.Helper()
+	o.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ and so on. Faults strike on demand, from --fault or by POST /admin/faults. The w
 changes by POST /admin/change (the answer to {} names the actions). POST /admin/orders
 moves online orders, as in {"action": "accept", "ids": ["onl_..."], "ready_in": 1800},
 POST /admin/ordering switches ordering off ({"on": false}), and GET /admin/webhooks lists
-what was sent.
+what was sent. GET /openapi.yaml and /openapi.json describe the API.
 
 Faults:
 ` + listed(faults.Kinds()) + `Faults on webhooks:

@@ -10,10 +10,11 @@ import (
 	"github.com/larder-sync/larder/config"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 func TestTheSandboxsKeysFitAndItsConfigurationLoads(t *testing.T) {
-	box, err := sandbox.New(sandbox.Options{Businesses: 2, Orders: -1})
+	box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Businesses: 2, Orders: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

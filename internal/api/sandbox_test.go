@@ -11,6 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 var products = api.ListAt("/products")
@@ -22,6 +23,7 @@ func open(t *testing.T, role string, opts sandbox.Options) *api.Client {
 	if opts.Orders == 0 {
 		opts.Orders, opts.Days = 700, 20
 	}
+	opts.Inspect = apicheck.Inspect(t)
 	sb, err := sandbox.New(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer"
 	"github.com/larder-sync/larder/syncer/registry"
@@ -45,6 +46,7 @@ func newWorld(t *testing.T, o sandbox.Options) *world {
 	if o.Orders >= 0 {
 		o.Epoch, o.OnlineOrders = time.Now().Add(-36*time.Hour), 60
 	}
+	o.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/syncer/registry"
 )
@@ -97,6 +98,7 @@ func TestWithAllWebhooksLostNothingIsMissing(t *testing.T) {
 	var clock atomic.Int64 // of the service, in microseconds
 	clock.Store(noon.UnixMicro())
 	o := sandbox.Options{Seed: 8, Orders: -1, NoLimits: true, OnlineOrders: 2000, Epoch: noon, Now: func() time.Time { return time.UnixMicro(clock.Load()) }}
+	o.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)

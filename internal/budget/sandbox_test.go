@@ -13,6 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/budget"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 // lane is a key's lane as the client's gate.
@@ -85,7 +86,7 @@ func TestHoursAgainstTheSandbox(t *testing.T) {
 }
 
 func hoursAgainstTheSandbox(t *testing.T, algorithm string) {
-	sb, err := sandbox.New(sandbox.Options{Seed: 1, Orders: 50, Days: 3, Algorithm: algorithm})
+	sb, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 1, Orders: 50, Days: 3, Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
@@ -58,8 +59,9 @@ func mirrored(t *testing.T) *restaurant {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		r.box, err = sandbox.New(sandbox.Options{
-			Now:  func() time.Time { return r.now() },
-			Seed: 20, Orders: 12600, Days: 420, ProductsPer: 80, Pace: 1.1, Live: true, NoLimits: true, OnlineOrders: 15,
+			Inspect: apicheck.Inspect(t),
+			Now:     func() time.Time { return r.now() },
+			Seed:    20, Orders: 12600, Days: 420, ProductsPer: 80, Pace: 1.1, Live: true, NoLimits: true, OnlineOrders: 15,
 		})
 		if err != nil {
 			t.Fatal(err)

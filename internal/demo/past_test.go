@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 // The demo's restaurants sell through today as through any day: as much as the hour says,
@@ -34,6 +35,7 @@ func TestDemoWorldFollowsTheHours(t *testing.T) {
 		o := Options{Restaurants: 1, Days: c.days, OrdersADay: 200, Seed: 3, began: at, zone: zone}
 		world := o.world()
 		world.Now = func() time.Time { return at }
+		world.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(world)
 		if err != nil {
 			t.Fatalf("%s: %v", c.began, err)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 // The keys of a restaurant have secrets of their own: at one address only one of them would
 // be signed rightly.
 func TestTheSandboxSendsTheEventsOfEachMainKeyToItsOwnAddress(t *testing.T) {
-	box, err := sandbox.New(sandbox.Options{Businesses: 3, Orders: -1})
+	box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Businesses: 3, Orders: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

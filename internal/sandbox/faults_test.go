@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox/faults"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 func (h *harness) fault(f faults.Fault) {
@@ -151,7 +152,7 @@ func TestFaultProbability(t *testing.T) {
 // connections look like cut connections.
 func TestTransportInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := must(New(Options{Live: true}))(t)
+		s := must(New(Options{Inspect: apicheck.Inspect(t), Live: true}))(t)
 		client := &http.Client{Transport: s.Transport()}
 		get := func() (*http.Response, error) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -192,7 +193,7 @@ func TestTransportInBubble(t *testing.T) {
 // Over a real connection the same faults end the connection, and a stop is not
 // held up by a hanging request.
 func TestServe(t *testing.T) {
-	s := must(New(Options{Live: true}))(t)
+	s := must(New(Options{Inspect: apicheck.Inspect(t), Live: true}))(t)
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 // epoch of the tests' worlds: a Friday noon in Bucharest.
@@ -30,6 +32,7 @@ func newHarness(t testing.TB, o Options) *harness {
 	}
 	h.clock = o.Epoch
 	o.Now = func() time.Time { return h.clock }
+	o.Inspect = apicheck.Inspect(t)
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)

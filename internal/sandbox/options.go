@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/sandbox/answers"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/world"
@@ -43,6 +44,10 @@ type Options struct {
 	OnlineOrders float64
 	// WebhookTransport carries webhooks; default http.DefaultTransport.
 	WebhookTransport http.RoundTripper
+	// Inspect is called with each answer of the API, before it is sent; nil for tests that
+	// check none. Answers that a fault has struck are left out, and all answers once a test
+	// has put bytes in place of a row.
+	Inspect func(answers.Answer)
 }
 
 func (o Options) withDefaults() (Options, error) {

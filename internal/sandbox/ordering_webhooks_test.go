@@ -23,6 +23,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/faults"
 	"github.com/larder-sync/larder/internal/sandbox/ordering"
 	"github.com/larder-sync/larder/internal/sandbox/units"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
 // hook is a key's webhook receiver. It checks what it gets as api.md tells a receiver to.
@@ -317,7 +318,7 @@ func TestServeSendsWebhooks(t *testing.T) {
 		arrived <- struct{}{}
 	}))
 	defer receiver.Close()
-	box, err := New(Options{Orders: -1, NoLimits: true, Now: noon})
+	box, err := New(Options{Inspect: apicheck.Inspect(t), Orders: -1, NoLimits: true, Now: noon})
 	if err != nil {
 		t.Fatal(err)
 	}

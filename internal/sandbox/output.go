@@ -8,7 +8,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
@@ -39,10 +38,6 @@ func (o *output) addRow(write func(out []byte) []byte) {
 
 func (o *output) addJSON(row any) {
 	o.addRow(func(out []byte) []byte { return append(out, units.JSON(row)...) })
-}
-
-func writeError(w http.ResponseWriter, r *http.Request, err *refusal.Refusal) {
-	writeJSON(w, r, errorTexts[err.Code].status, envelope(err))
 }
 
 // gzipFrom is the smallest body that is worth compressing.

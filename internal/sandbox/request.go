@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-sync/larder/internal/sandbox/answers"
 	"github.com/larder-sync/larder/internal/sandbox/keys"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 	"github.com/larder-sync/larder/internal/sandbox/units"
@@ -33,8 +34,8 @@ type request struct {
 
 var requests = sync.Pool{New: func() any { return new(request) }}
 
-// Handler serves the API under /v1 and what tests and people steer it with under
-// /admin, for this machine only.
+// Handler serves the API under /v1, its description, and what tests and people steer it with
+// under /admin, for this machine only.
 func (s *Sandbox) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +46,12 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveAPI(w, r, rest, now.UnixMicro())
 		return
 	}
-	if strings.HasPrefix(path, "/admin/") {
+	switch {
+	case strings.HasPrefix(path, "/admin/"):
 		admin{s}.serve(w, r)
+		return
+	case path == descriptionYAML || path == descriptionJSON:
+		serveDescription(w, r, path)
 		return
 	}
 	writeJSON(w, r, http.StatusNotFound, envelope(refusal.Of(refusal.NotFound)))
@@ -57,10 +62,10 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, 
 	switch {
 	case rt == nil && allow != nil:
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		writeError(w, r, refusal.Of(refusal.Method))
+		s.refuse(w, r, nil, refusal.Of(refusal.Method))
 		return
 	case rt == nil: // api.md: an unknown URL answers without rate-limit headers
-		writeError(w, r, refusal.Of(refusal.NotFound))
+		s.refuse(w, r, nil, refusal.Of(refusal.NotFound))
 		return
 	}
 	rq := requests.Get().(*request)
@@ -101,8 +106,31 @@ func (rq *request) answer() int {
 }
 
 func (rq *request) refuse(err *refusal.Refusal) int {
-	writeError(rq.w, rq.r, err)
+	if len(rq.struck) > 0 {
+		writeJSON(rq.w, rq.r, errorTexts[err.Code].status, envelope(err))
+	} else {
+		rq.s.refuse(rq.w, rq.r, rq.route, err)
+	}
 	return errorTexts[err.Code].status
+}
+
+// refuse answers with an error, at an address that may be none of the API's.
+func (s *Sandbox) refuse(w http.ResponseWriter, r *http.Request, rt *route, err *refusal.Refusal) {
+	status, body := errorTexts[err.Code].status, envelope(err)
+	s.inspect(rt, status, w.Header(), body)
+	writeJSON(w, r, status, body)
+}
+
+// inspect shows an answer to Options.Inspect.
+func (s *Sandbox) inspect(rt *route, status int, header http.Header, body []byte) {
+	if s.opts.Inspect == nil || s.Tampered() {
+		return
+	}
+	a := answers.Answer{Status: status, Header: header, Body: body, NewValues: s.opts.Readings.NewMapKeys}
+	if rt != nil {
+		a.Route = rt.method + " /" + strings.Join(rt.parts, "/")
+	}
+	s.opts.Inspect(a)
 }
 
 // admit finds the key and counts the request against every limit that applies.

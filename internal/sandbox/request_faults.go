@@ -106,6 +106,9 @@ func (rq *request) deliver() int {
 		rq.truncate()
 	}
 	status := cmp.Or(rq.status, http.StatusOK)
+	if len(rq.struck) == 0 {
+		rq.s.inspect(rq.route, status, rq.w.Header(), rq.out)
+	}
 	if status == http.StatusNotModified { // it has no body
 		rq.w.WriteHeader(status)
 		return status

@@ -16,6 +16,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/sinks"
 )
 
@@ -25,7 +26,7 @@ import (
 func TestProofOfAWorld(t *testing.T) {
 	epoch := time.Date(2026, 3, 31, 19, 30, 0, 0, time.UTC)
 	at := epoch
-	box, err := sandbox.New(sandbox.Options{Seed: 7, LocationsPer: 3, Orders: 1500, Days: 30, Epoch: epoch, Pace: 4,
+	box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 7, LocationsPer: 3, Orders: 1500, Days: 30, Epoch: epoch, Pace: 4,
 		Now: func() time.Time { return at }, Readings: sandbox.Readings{NewMapKeys: true, StrangeIDs: true}})
 	if err != nil {
 		t.Fatal(err)

@@ -104,6 +104,7 @@ func (r rowChanges) Purge(stream string, ids ...string) error {
 
 // SetRaw serves bytes in place of a row, stamped anew; nil ends that.
 func (r rowChanges) SetRaw(stream, id string, raw []byte) error {
+	r.w.tampered.Store(true)
 	return r.each("set raw", stream, []string{id}, rows.Edit{Raw: slices.Clone(raw), SetRaw: true})
 }
 

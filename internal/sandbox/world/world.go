@@ -17,6 +17,7 @@ type World struct {
 	opts       Options
 	cal        *units.Calendar
 	businesses []*Business
+	tampered   atomic.Bool  // a test has put bytes in place of a row
 	end        atomic.Int64 // from where on nothing moves, in microseconds; 0: the world goes on
 }
 
@@ -45,6 +46,9 @@ func (w *World) Business(i int) *Business { return w.businesses[i] }
 
 // Now is the instant of the world's clock.
 func (w *World) Now() time.Time { return w.opts.Now() }
+
+// Tampered reports whether a test has put bytes in place of a row.
+func (w *World) Tampered() bool { return w.tampered.Load() }
 
 // Calendar is that of all restaurants.
 func (w *World) Calendar() *units.Calendar { return w.cal }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/sandbox"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -26,7 +27,7 @@ type front struct {
 func served(t *testing.T) *front {
 	t.Helper()
 	w := newWorld(t)
-	box, err := sandbox.New(sandbox.Options{Seed: 20, Orders: 60, NoLimits: true})
+	box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 20, Orders: 60, NoLimits: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,119 @@
+package apicheck
+
+import (
+	"bytes"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/larder-sync/larder/docs"
+	"github.com/larder-sync/larder/internal/sandbox/answers"
+)
+
+func TestTheDescriptionIsOpenAPI31(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(docs.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
+		t.Errorf("version %s", doc.OpenAPI)
+	}
+}
+
+// limited is the headers of an answer to a valid key.
+func limited() http.Header {
+	return http.Header{"X-Ratelimit-Limit": {"120"}, "X-Ratelimit-Remaining": {"119"}}
+}
+
+func allergens(row string) []byte { return []byte(`{"data":[` + row + `]}`) }
+
+func TestWhatIsNotAsDescribedIsFound(t *testing.T) {
+	const named, cancelled = `{"code":"gluten","name":"Gluten"}`, `{"error":{"code":"cannot_cancel","message":"","display_message":"","details":{"status":`
+	for name, c := range map[string]struct {
+		want string // part of the error; "" for an answer that is right
+		a    answers.Answer
+	}{
+		"right":              {"", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens(named)}},
+		"no rows":            {"", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens("")}},
+		"an unknown field":   {"false schema", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens(`{"code":"a","name":"b","new":1}`)}},
+		"a missing field":    {"missing property 'name'", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens(`{"code":"a"}`)}},
+		"a null":             {"got null", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens(`{"code":"a","name":null}`)}},
+		"an unknown status":  {"no such answer", answers.Answer{Route: "GET /allergens", Status: 418, Header: limited()}},
+		"an unknown route":   {"no such answer", answers.Answer{Route: "GET /tables", Status: 200, Header: limited()}},
+		"no JSON":            {"EOF", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: []byte(`{"data":[`)}},
+		"a missing header":   {"X-RateLimit-", answers.Answer{Route: "GET /allergens", Status: 200, Header: http.Header{}, Body: allergens(named)}},
+		"limits of no key":   {"before the key", answers.Answer{Route: "GET /allergens", Status: 401, Header: limited()}},
+		"another error":      {"none of", answers.Answer{Route: "GET /allergens", Status: 401, Header: http.Header{}, Body: []byte(`{"error":{"code":"not_found"}}`)}},
+		"details":            {"", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"ready"}}}`)}},
+		"an unknown value":   {"must be one of", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"eaten"}}}`)}},
+		"an expected value":  {"", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), NewValues: true, Body: []byte(cancelled + `"eaten"}}}`)}},
+		"an unknown detail":  {"false schema", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"ready","x":1}}}`)}},
+		"a body where none":  {"no body", answers.Answer{Route: "GET /locations/{location_id}/menu", Status: 304, Header: http.Header{"Etag": {"x"}, "X-Ratelimit-Limit": {"1"}, "X-Ratelimit-Remaining": {"1"}}, Body: []byte("{}")}},
+		"an error elsewhere": {"missing property 'details'", answers.Answer{Status: 404, Body: []byte(`{"error":{"code":"not_found","message":"","display_message":""}}`)}},
+	} {
+		err := Check(c.a)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+// recorder is a test that fails without failing.
+type recorder struct {
+	testing.TB
+	cleanup func()
+	failed  int
+}
+
+func (r *recorder) Cleanup(f func()) { r.cleanup = f }
+func (r *recorder) Error(...any)     { r.failed++ }
+
+func TestAnAnswerWithAFieldNotSeenBeforeIsChecked(t *testing.T) {
+	r := &recorder{}
+	inspect := Inspect(r)
+	a := answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: allergens(`{"code":"gluten","name":"Gluten"}`)}
+	for range 40 {
+		inspect(a)
+	}
+	a.Body = allergens(`{"code":"gluten","name":null}`)
+	inspect(a)
+	a.Body = allergens(`{"code":"gluten","name":"Gluten","new":"x"}`)
+	inspect(a)
+	if r.cleanup(); r.failed != 2 {
+		t.Errorf("%d faults found, want 2", r.failed)
+	}
+}
+
+// TestEverySandboxOfATestIsChecked holds that a new test does not leave Inspect out.
+func TestEverySandboxOfATestIsChecked(t *testing.T) {
+	err := filepath.WalkDir("../../..", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "node_modules" || e.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "apicheck_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		made, checked := bytes.Count(text, []byte("sandbox.New(")), bytes.Count(text, []byte("apicheck.Inspect("))
+		if made > checked {
+			t.Errorf("%s makes %d sandboxes and checks %d: set Options.Inspect to apicheck.Inspect(t)", path, made, checked)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
