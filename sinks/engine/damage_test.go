@@ -2,98 +2,132 @@ package engine_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/polling"
+	"github.com/larder-sync/larder/sinks/engine/damage"
 )
 
-// Of a part whose bytes have changed, under a running process or a stopped one, the
-// table and the rows are named; the rest of the table can be read.
-func TestADamagedPartIsSetAsideAndNamed(t *testing.T) {
-	const wide, compact = "0", "1000000000"
-	for _, c := range []struct{ form, file string }{
-		{compact, "data.bin"}, {compact, "data.cmrk4"}, {wide, "s.bin"}, {wide, "primary.cidx"},
-	} {
-		for _, running := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s running=%v", c.file, running), func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "data")
-				p := enginetest.StartRole(t, "parts", nil, dir, c.form, "fill")
-				part := p.Line()
-				if !running {
-					p.Kill()
-				}
-				flip(t, filepath.Join(part, c.file))
-				if !running {
-					p = enginetest.StartRole(t, "parts", nil, dir, c.form)
-					p.Line()
-				}
-				if _, err := fmt.Fprintln(p.Stdin); err != nil {
-					t.Fatal(err)
-				}
-				first, second, damages, repaired := p.Line(), p.Line(), p.Line(), p.Line()
-				p.End()
-				if running && c.file == "primary.cidx" && damages == "[]" {
-					return // the index is in memory: the file is not read any more
-				}
-				if first != "40000 <nil>" || second != first {
-					t.Errorf("read %s, and again %s", first, second)
-				}
-				if !strings.Contains(damages, "part all_2_2_0 of table default.w was damaged on the disk and is set aside: 20,000 rows are missing") {
-					t.Error(damages)
-				}
-				// Of a part that cannot be loaded there is no index to look into.
-				loaded := c.file != "primary.cidx" && (running || c.file != "data.cmrk4")
-				if loaded && !strings.Contains(damages, "b, id from ('bistro',20000) to ('bistro',39999)") {
-					t.Errorf("which rows: %s", damages)
-				}
-				if repaired != "<nil> []" {
-					t.Error(repaired)
-				}
-			})
+// Of a part whose bytes have changed under a running process the table and the rows are
+// named; the rest of the table can be read.
+func TestDamagedPartsAreSetAsideAndNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	p := enginetest.StartRole(t, "parts", nil, dir, "fill")
+	for i, part := range partPaths(p) {
+		if table := damagedTables[i]; table.read {
+			flip(t, filepath.Join(part, table.file))
 		}
+	}
+	got := readTables(t, p)
+	told := damages(t, dir)
+	p.End()
+	for i, table := range damagedTables {
+		// The index is in memory: it may be that the file is not read any more.
+		if !table.read || table.file == "primary.cidx" && len(told[table.name]) == 0 {
+			continue
+		}
+		expectDamage(t, table.name, got[i], told[table.name], table.file != "primary.cidx")
 	}
 }
 
-// What was found is known after a restart, and told once.
+// What has changed while no process ran is named too. It is known after a restart, and
+// reported once.
 func TestADamageIsRemembered(t *testing.T) {
-	for _, file := range []string{"data.bin", "columns.txt", "checksums.txt"} {
-		t.Run(file, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "data")
-			p := enginetest.StartRole(t, "parts", nil, dir, "1000000000", "fill")
-			part := p.Line()
-			p.Kill()
-			flip(t, filepath.Join(part, file))
-			for range 2 {
-				p = enginetest.StartRole(t, "parts", nil, dir, "1000000000")
-				p.Line()
-				p.Kill()
-			}
-			p = enginetest.StartRole(t, "parts", nil, dir, "1000000000")
-			p.Line()
-			if _, err := fmt.Fprintln(p.Stdin); err != nil {
-				t.Fatal(err)
-			}
-			first, _, damages, repaired := p.Line(), p.Line(), p.Line(), p.Line()
-			p.End()
-			if first != "40000 <nil>" || strings.Count(damages, "all_2_2_0") != 1 || !strings.Contains(damages, "20,000 rows are missing") || repaired != "<nil> []" {
-				t.Errorf("%s, %s, then %s", first, damages, repaired)
-			}
-			p = enginetest.StartRole(t, "parts", nil, dir, "1000000000")
-			p.Line()
-			if _, err := fmt.Fprintln(p.Stdin); err != nil {
-				t.Fatal(err)
-			}
-			p.Line()
-			p.Line()
-			if again := p.Line(); again != "[]" {
-				t.Errorf("told again after it was repaired: %s", again)
-			}
-			p.Line()
-			p.End()
-		})
+	dir := filepath.Join(t.TempDir(), "data")
+	start := func(args ...string) (p *enginetest.Process, parts []string) {
+		p = enginetest.StartRole(t, "parts", nil, append([]string{dir}, args...)...)
+		return p, partPaths(p)
+	}
+	p, parts := start("fill")
+	p.Kill()
+	for i, part := range parts {
+		flip(t, filepath.Join(part, damagedTables[i].file))
+	}
+	p, _ = start()
+	polling.Until(t, "parts that cannot be loaded are named before anything is read", func() bool {
+		told := damages(t, dir)
+		return len(told["columns"]) == 1 && len(told["checksums"]) == 1
+	})
+	expect := func() {
+		t.Helper()
+		got, told := readTables(t, p), damages(t, dir)
+		for i, table := range damagedTables {
+			// Of a part that cannot be loaded there is no index to look into.
+			expectDamage(t, table.name, got[i], told[table.name], strings.HasSuffix(table.file, ".bin"))
+		}
+	}
+	expect()
+	p.Kill()
+	p, _ = start()
+	p.Kill()
+	p, _ = start()
+	expect()
+	record := damage.RecordIn(dir, slog.New(slog.DiscardHandler))
+	for _, table := range damagedTables {
+		if err := record.Repaired("default", table.name, time.Now()); err != nil {
+			t.Error(err)
+		}
+	}
+	p.End()
+	p, _ = start()
+	readTables(t, p)
+	p.End()
+	if again := damages(t, dir); len(again) > 0 {
+		t.Errorf("told again after it was repaired: %v", again)
+	}
+}
+
+// partPaths are where a process in the role "parts" has found the second part of each table.
+func partPaths(p *enginetest.Process) (paths []string) {
+	for range damagedTables {
+		paths = append(paths, p.Line())
+	}
+	return paths
+}
+
+// readTables are the two answers of each table to a process that reads all of them.
+func readTables(t *testing.T, p *enginetest.Process) (answers [][2]string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(p.Stdin); err != nil {
+		t.Fatal(err)
+	}
+	for range damagedTables {
+		answers = append(answers, [2]string{p.Line(), p.Line()})
+	}
+	return answers
+}
+
+// damages are what the record of a folder says of each table.
+func damages(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	all, err := damage.RecordIn(dir, slog.New(slog.DiscardHandler)).All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byTable := map[string][]string{}
+	for _, d := range all {
+		byTable[d.Table] = append(byTable[d.Table], d.String())
+	}
+	return byTable
+}
+
+func expectDamage(t *testing.T, table string, got [2]string, told []string, loaded bool) {
+	t.Helper()
+	if got != [2]string{"40000 <nil>", "40000 <nil>"} {
+		t.Errorf("%s: read %q", table, got)
+	}
+	want := "part all_2_2_0 of table default." + table + " was damaged on the disk and is set aside: 20,000 rows are missing"
+	if loaded {
+		want += ", b, id from ('bistro',20000) to ('bistro',39999)"
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], want) {
+		t.Errorf("%s: %q, want %s", table, told, want)
 	}
 }
 

@@ -114,10 +114,14 @@ func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 
 // What was acknowledged is there after kill -9, once, and the next start is not
 // in the way of what the killed process left.
-func TestKilledProcessesLoseNothing(t *testing.T) {
+func TestKilledProcessesLoseNothing(t *testing.T) { killed(t, 2) }
+
+// killed kills a process that writes so many times, each time later.
+func killed(t *testing.T, rounds int) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	acknowledged := 0
-	for round := range 5 {
+	for round := range rounds {
 		writer := enginetest.StartRole(t, "write", nil, dir)
 		for range 3 + 4*round {
 			var err error
@@ -158,7 +162,13 @@ func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
 
 // Inserts that are refused at the same time leave nothing that cannot be read.
 func TestDiskRefusesACrowd(t *testing.T) {
-	if got := enginetest.AnswerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data")); got != "true" {
+	crowd(t, "5")
+}
+
+// crowd has each of many inserts refused so many times.
+func crowd(t *testing.T, rounds string) {
+	t.Helper()
+	if got := enginetest.AnswerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data"), rounds); got != "true" {
 		t.Errorf("said %s", got)
 	}
 }

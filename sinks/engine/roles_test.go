@@ -1,15 +1,16 @@
 package engine_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,7 +22,6 @@ import (
 	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
-	"github.com/larder-sync/larder/sinks/engine/damage"
 	"github.com/larder-sync/larder/sinks/engine/server"
 )
 
@@ -248,7 +248,11 @@ func roleCrowd(ctx context.Context, args []string) error {
 		return err
 	}
 	defer opened.Close()
-	const tables, rounds = 6, 20
+	const tables = 6
+	rounds, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
 	for i := range tables {
 		if err := conn.Exec(ctx, fmt.Sprintf("CREATE TABLE w%d (n UInt64, s String) ENGINE = MergeTree ORDER BY n", i)); err != nil {
 			return err
@@ -376,46 +380,56 @@ func roleLost(ctx context.Context, args []string) error {
 	return opened.Close()
 }
 
-// roleParts makes a table of three parts, if it is not there, tells where the second one
-// is, and reads all when it is told to.
+// damagedTables are tables of three parts, and the file of the second part that is damaged.
+var damagedTables = []struct {
+	name, form, file string
+	read             bool // the file is read again while the engine runs
+}{
+	{"compact_data", "1000000000", "data.bin", true}, {"compact_marks", "1000000000", "data.cmrk4", true},
+	{"wide_data", "0", "s.bin", true}, {"wide_index", "0", "primary.cidx", true},
+	{"columns", "1000000000", "columns.txt", false}, {"checksums", "1000000000", "checksums.txt", false},
+}
+
+// smallBlocks keep a damage cheap: the engine looks for the one bit that would explain a
+// wrong checksum, in the square of a block's size.
+const smallBlocks = "index_granularity = 512, min_compress_block_size = 4096, max_compress_block_size = 16384"
+
+// roleParts makes the tables, when it is to fill the folder, and prints where the second part
+// of each is. For each line of its input it reads all of them twice, and prints what it got.
 func roleParts(ctx context.Context, args []string) error {
 	opened, conn, err := openConn(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	statements := []string{"CREATE TABLE IF NOT EXISTS w (b String, id UInt64, s String, v UInt64) ENGINE = ReplacingMergeTree(v) ORDER BY (b, id) SETTINGS min_bytes_for_wide_part = " + args[1], "SYSTEM STOP MERGES w"}
-	if len(args) > 2 {
-		for i := range 3 {
-			statements = append(statements, fmt.Sprintf("INSERT INTO w SELECT 'bistro', %d + number, hex(sipHash64(number)), 1 FROM numbers(20000)", 20000*i))
+	for _, table := range damagedTables {
+		var statements []string
+		if len(args) > 1 {
+			statements = append(statements, "CREATE TABLE "+table.name+" (b String, id UInt64, s String, v UInt64) ENGINE = ReplacingMergeTree(v) ORDER BY (b, id) SETTINGS "+smallBlocks+", min_bytes_for_wide_part = "+table.form)
 		}
-	}
-	for _, sql := range statements {
-		if err := conn.Exec(ctx, sql); err != nil {
+		statements = append(statements, "SYSTEM STOP MERGES "+table.name)
+		for i := range 3 * (len(args) - 1) {
+			statements = append(statements, fmt.Sprintf("INSERT INTO %s SELECT 'bistro', %d + number, hex(sipHash64(number)), 1 FROM numbers(20000)", table.name, 20000*i))
+		}
+		for _, sql := range statements {
+			if err := conn.Exec(ctx, sql); err != nil {
+				return err
+			}
+		}
+		var path string
+		if err := conn.QueryRow(ctx, "SELECT any(path) FROM system.parts WHERE table = '"+table.name+"' AND active AND name = 'all_2_2_0'").Scan(&path); err != nil {
 			return err
 		}
+		fmt.Println(path)
 	}
-	var path string
-	if err := conn.QueryRow(ctx, "SELECT any(path) FROM system.parts WHERE table = 'w' AND active AND name = 'all_2_2_0'").Scan(&path); err != nil {
-		return err
+	for wanted := bufio.NewScanner(os.Stdin); wanted.Scan(); {
+		for _, table := range damagedTables {
+			for range 2 {
+				var n, v uint64
+				err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM "+table.name+" FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
+				fmt.Println(n, err)
+			}
+		}
 	}
-	fmt.Println(path)
-	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		return err
-	}
-	for range 2 {
-		var n, v uint64
-		err := conn.QueryRow(ctx, "SELECT count(), max(v) FROM w FINAL WHERE NOT ignore(s, b, id)").Scan(&n, &v)
-		fmt.Println(n, err)
-	}
-	record := damage.RecordIn(args[0], slog.New(slog.DiscardHandler))
-	all, err := record.All()
-	if err != nil {
-		return err
-	}
-	fmt.Println(all)
-	repaired := record.Repaired("default", "w", time.Now())
-	all, err = record.All()
-	fmt.Println(errors.Join(repaired, err), all)
 	return errors.Join(conn.Close(), opened.Close())
 }
 

@@ -192,10 +192,47 @@ func attacks(t testing.TB) (all []string) {
 }
 
 // Whatever a reader asks, the bait is untouched, the writer as it was, and the next honest
-// question answered. The reader's process may end meanwhile.
-func TestAttacksTouchNothing(t *testing.T) {
+// question answered. The reader's process may end meanwhile. One in someAttacks is sent here,
+// and the others by TestAllAttacksTouchNothing.
+func TestReadersTouchNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what happens, happens in the reader's process; requests at once meet in TestAReaderRunsWhileSomebodyAsks")
+	}
 	s := newSiege(t, "", "")
-	all := attacks(t)
+	for _, sub := range []struct {
+		name string
+		test func(*testing.T, *siege)
+	}{
+		{"limits", testLimits}, {"what does not hold", testWhatDoesNotHold}, {"disk", testFullScratch},
+		{"attacks", func(t *testing.T, s *siege) {
+			attacked(t, s, nth(attacks(t), func(i int) bool { return i%someAttacks == 0 }))
+		}},
+		{"grown attacks", func(t *testing.T, s *siege) { attackedByGrown(t, s, grownAttacks()[:someGrown]) }},
+	} {
+		t.Run(sub.name, func(t *testing.T) {
+			before := s.t
+			defer func() { s.t = before }()
+			s.t = t
+			sub.test(t, s)
+		})
+	}
+}
+
+// someAttacks is of how many attacks one is sent each time. Neighbours in the file are alike.
+const someAttacks = 4
+
+// nth are the statements with these numbers.
+func nth(all []string, kept func(i int) bool) (some []string) {
+	for i, sql := range all {
+		if kept(i) {
+			some = append(some, sql)
+		}
+	}
+	return some
+}
+
+func attacked(t *testing.T, s *siege, all []string) {
+	t.Helper()
 	answered, enders := s.attackAll(all, func(i int) (string, url.Values) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], nil
 	})
@@ -267,23 +304,31 @@ func grown(random *rand.Rand, n int) (all []string) {
 	return all
 }
 
-func TestGrownAttacksTouchNothing(t *testing.T) {
-	s := newSiege(t, "", "")
-	all := grown(rand.New(rand.NewPCG(5, 6)), 1000)
+// someGrown is how many grown attacks are sent each time; TestManyGrownAttacksTouchNothing
+// sends the others of grownAttacks.
+const someGrown = 150
+
+func grownAttacks() []string { return grown(rand.New(rand.NewPCG(5, 6)), 1000) }
+
+func attackedByGrown(t *testing.T, s *siege, all []string) {
+	t.Helper()
 	answered, enders := s.attackAll(all, func(i int) (string, url.Values) {
 		return []string{http.MethodPost, http.MethodGet}[i%2], url.Values{"database": {[]string{"larder", "default", "larder_raw"}[i%3]}}
 	})
 	s.survived()
-	if answered < 50 {
+	if answered < len(all)/20 {
 		t.Errorf("%d of %d statements were answered: the grammar makes too few that are whole", answered, len(all))
 	}
 	t.Logf("%d of %d were answered, %d met the end of the process: %q", answered, len(all), len(enders), enders)
 }
 
+// fuzzSeeds are for FuzzReading; TestManyGrownAttacksTouchNothing sends those it leaves out.
+func fuzzSeeds() []string { return grown(rand.New(rand.NewPCG(7, 8)), 20) }
+
 // Run with -fuzz FuzzReading to look for more.
 func FuzzReading(f *testing.F) {
 	s := newSiege(f, "", "")
-	for _, sql := range grown(rand.New(rand.NewPCG(7, 8)), 20) {
+	for _, sql := range fuzzSeeds()[:3] {
 		f.Add(sql)
 	}
 	if flag.Lookup("test.fuzz").Value.String() != "" {
@@ -300,8 +345,7 @@ func FuzzReading(f *testing.F) {
 
 // What settings have the engine write is not counted by the engine: a folder that has
 // become too large goes with its process.
-func TestReadersFillNoDisk(t *testing.T) {
-	s := newSiege(t, "", "")
+func testFullScratch(t *testing.T, s *siege) {
 	folders, err := filepath.Glob(filepath.Join(s.writer.Path(), "readers", "*", "*", "data"))
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no scratch folder: %v", err)
@@ -317,8 +361,7 @@ func TestReadersFillNoDisk(t *testing.T) {
 }
 
 // docs/security.md lists what does not hold: where one of these holds one day, the page changes.
-func TestWhatDoesNotHold(t *testing.T) {
-	s := newSiege(t, "", "")
+func testWhatDoesNotHold(t *testing.T, s *siege) {
 	for sql, want := range map[string]string{
 		"SELECT length(file('" + filepath.Join(s.writer.Path(), "metadata", "larder_raw.sql") + "')) > 0": "1",
 		"SELECT position(file('/proc/self/cmdline'), 'engine') > 0":                                       "1",
@@ -348,8 +391,7 @@ func TestWhatDoesNotHold(t *testing.T) {
 }
 
 // The kernel holds these limits.
-func TestTheReaderHasLimits(t *testing.T) {
-	newWorld(t)
+func testLimits(t *testing.T, _ *siege) {
 	process := "/proc/" + processOfReader(t)
 	for file, want := range map[string]string{
 		"limits": `Max file size +1073741824 +1073741824 .*\n(.*\n)*Max core file size +0 +0 `, "oom_score_adj": "^800\n", "stat": `\) \S( \S+){15} 10 `,

@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +28,12 @@ import (
 var roles map[string]enginetest.Role
 
 func TestMain(m *testing.M) {
-	os.Exit(enginetest.Main(m, roles))
+	code := enginetest.Main(m, roles)
+	if err := os.RemoveAll(migrated.dir); err != nil { // "" where no test has needed it: nothing is removed
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
 // world is a warehouse that somebody writes, and a reader of it.
@@ -61,18 +68,14 @@ func worldOf(t testing.TB, log io.Writer, start func(reader.Options) (*reader.Su
 	ctx := t.Context()
 	w := &world{t: t}
 	var err error
-	options := engine.Options{Path: filepath.Join(t.TempDir(), "data"), Databases: []string{"larder", "larder_raw"}}
-	if w.writer, err = server.Open(ctx, options); err != nil {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(dir, os.DirFS(template(t))); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.must(w.writer.Close()) })
-	if w.sink, err = clickhouse.Open(ctx, clickhouse.Options{Dial: w.writer.Dial, Database: "larder"}); err != nil {
+	if w.writer, w.sink, err = openWarehouse(ctx, dir); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.must(w.sink.Close(context.WithoutCancel(ctx))) })
-	if err := w.sink.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { w.must(closeWarehouse(ctx, w.writer, w.sink)) })
 	w.reader, err = start(reader.Options{
 		Log:    slog.New(slog.NewTextHandler(log, nil)),
 		Orders: reader.Orders{Mirror: engine.MirrorOptions{Writer: w.writer.Path(), Databases: []string{"larder"}, Hidden: []string{"larder_raw"}}, Zone: "Europe/Bucharest"},
@@ -85,6 +88,48 @@ func worldOf(t testing.TB, log io.Writer, start func(reader.Options) (*reader.Su
 	t.Cleanup(front.Close)
 	w.url = front.URL
 	return w
+}
+
+// migrated is the folder of a migrated warehouse without rows, which worlds are copies of.
+var migrated struct {
+	sync.Mutex
+	dir string
+}
+
+// template makes the folder at the first call.
+func template(t testing.TB) string {
+	t.Helper()
+	migrated.Lock()
+	defer migrated.Unlock()
+	if migrated.dir != "" {
+		return migrated.dir
+	}
+	dir, err := os.MkdirTemp("", "larder-reader-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, sink, err := openWarehouse(t.Context(), dir)
+	if err == nil {
+		err = errors.Join(sink.Migrate(t.Context()), closeWarehouse(t.Context(), writer, sink))
+	}
+	if err != nil {
+		t.Fatal(errors.Join(err, os.RemoveAll(dir)))
+	}
+	migrated.dir = dir
+	return dir
+}
+
+func openWarehouse(ctx context.Context, dir string) (*server.Server, *clickhouse.Sink, error) {
+	writer, err := server.Open(ctx, engine.Options{Path: dir, Databases: []string{"larder", "larder_raw"}})
+	if err != nil {
+		return nil, nil, err
+	}
+	sink, err := clickhouse.Open(ctx, clickhouse.Options{Dial: writer.Dial, Database: "larder"})
+	return writer, sink, err
+}
+
+func closeWarehouse(ctx context.Context, writer *server.Server, sink *clickhouse.Sink) error {
+	return errors.Join(sink.Close(context.WithoutCancel(ctx)), writer.Close())
 }
 
 func (w *world) must(err error) {

@@ -1,0 +1,14 @@
+//go:build long
+
+package reader_test
+
+import "testing"
+
+// TestAllAttacksTouchNothing sends the attacks that TestReadersTouchNothing leaves out.
+func TestAllAttacksTouchNothing(t *testing.T) {
+	attacked(t, newSiege(t, "", ""), nth(attacks(t), func(i int) bool { return i%someAttacks != 0 }))
+}
+
+func TestManyGrownAttacksTouchNothing(t *testing.T) {
+	attackedByGrown(t, newSiege(t, "", ""), append(grownAttacks()[someGrown:], fuzzSeeds()...))
+}
