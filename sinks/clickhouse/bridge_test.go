@@ -23,19 +23,15 @@ import (
 	"github.com/larder-sync/larder/sinks/sinktest"
 )
 
-// TestSinkOverNative runs the whole suite over ClickHouse's native protocol. No
-// server runs here, so a bridge speaks the protocol's server side and hands every
-// statement and block to the embedded engine.
+// TestSinkOverNative runs the suite's part about writing over ClickHouse's native
+// protocol. No server runs here, so a bridge speaks the protocol's server side and hands
+// every statement and block to the embedded engine.
 func TestSinkOverNative(t *testing.T) {
-	dsn := "clickhouse://larder:secret@" + startBridge(t) + "/larder"
-	s, database := migratedAnew(t, clickhouse.Options{DSN: dsn}) // over the protocol
-	reader := openSink(t, clickhouse.Options{Database: database})
-	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
-		empty(t, database)
-		return harness(t, reader, database, clickhouse.Options{DSN: dsn, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", addr)
-		}})
-	})
+	if testing.Short() {
+		t.Skip("what a flush does at once, TestSinkOverHTTP does too")
+	}
+	s, fresh := overNative(t)
+	sinktest.RunWrites(t, fresh)
 	if got := query(t, s, "SELECT 1 AS one, 'a\tb' AS two, NULL AS three", "TSVWithNames"); got != "one\ttwo\tthree\n1\ta\\tb\t\\N\n" {
 		t.Errorf("query over the native protocol: %q", got)
 	}
@@ -55,6 +51,21 @@ func TestSinkOverNative(t *testing.T) {
 		t.Errorf("SHOW TABLES over the native protocol: %q", got)
 	}
 	wantStatementError(t, s, "DROP VIEW allergens", statementErrors["DROP VIEW allergens"])
+}
+
+// overNative is a sink on a warehouse that is reached, and was migrated, over the native
+// protocol, and the harness of each test on it.
+func overNative(t *testing.T) (s *clickhouse.Sink, fresh func(*testing.T) sinktest.Harness) {
+	t.Helper()
+	dsn := "clickhouse://larder:secret@" + startBridge(t) + "/larder"
+	s, database := migratedAnew(t, clickhouse.Options{DSN: dsn})
+	reader := openSink(t, clickhouse.Options{Database: database})
+	return s, func(t *testing.T) sinktest.Harness {
+		empty(t, database)
+		return harness(t, reader, database, clickhouse.Options{DSN: dsn, Dial: func(ctx context.Context, addr string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", addr)
+		}})
+	}
 }
 
 // A query stands within another one there, and mistakes are told of the query alone.

@@ -145,6 +145,9 @@ var askedAlone = map[string]string{
 // TestColumnsAreAskedAlone counts the rows of every view by which of their values are null
 // or empty, and by nothing else.
 func TestColumnsAreAskedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	s, database := migrated(t, clickhouse.Options{})
 	questions := map[string][]string{}
 	for line := range strings.Lines(query(t, s, "SELECT table, name, type FROM system.columns WHERE database = "+sqlText(database)+" ORDER BY table, position", "TSVRaw")) {
@@ -167,17 +170,28 @@ func TestColumnsAreAskedAlone(t *testing.T) {
 }
 
 // TestSessionsSettingsLeaveViewsAlone reads every view in a session with settings that
-// analysts have for their own joins and sums.
+// analysts have for their own joins and sums. TestEachSessionSettingLeavesViewsAlone has them
+// in sessions of their own.
 func TestSessionsSettingsLeaveViewsAlone(t *testing.T) {
 	s, database := migrated(t, clickhouse.Options{})
+	readViews(t, s, database, strings.Join(analysts, ", "))
+}
+
+// analysts have these settings.
+var analysts = []string{
+	"join_use_nulls = 1, final = 1, prefer_column_name_to_alias = 1, join_default_strictness = 'ANY'", "aggregate_functions_null_for_empty = 1",
+}
+
+// readViews reads all columns of every view.
+func readViews(t *testing.T, s *clickhouse.Sink, database, settings string) {
+	t.Helper()
 	for view := range strings.Lines(query(t, s, "SELECT name FROM system.tables WHERE database = "+sqlText(database), "TSVRaw")) {
 		sql := "SELECT * FROM " + strings.TrimSpace(view)
-		for _, settings := range []string{
-			"join_use_nulls = 1, final = 1, prefer_column_name_to_alias = 1, join_default_strictness = 'ANY'", "aggregate_functions_null_for_empty = 1",
-		} {
-			if err := s.Query(t.Context(), sql+" SETTINGS "+settings, "TSV", io.Discard); err != nil {
-				t.Errorf("%s: %v", sql, err)
-			}
+		if settings != "" {
+			sql += " SETTINGS " + settings
+		}
+		if err := s.Query(t.Context(), sql, "TSV", io.Discard); err != nil {
+			t.Errorf("%s: %v", sql, err)
 		}
 	}
 }

@@ -19,11 +19,21 @@ import (
 )
 
 func TestSinkOverHTTP(t *testing.T) {
+	if testing.Short() {
+		sinktest.RunWrites(t, overHTTP(t)) // reads are one statement after the other
+		return
+	}
+	sinktest.Run(t, overHTTP(t))
+}
+
+// overHTTP is the harness of each test on one warehouse.
+func overHTTP(t *testing.T) (fresh func(*testing.T) sinktest.Harness) {
+	t.Helper()
 	s, database := migrated(t, clickhouse.Options{})
-	sinktest.Run(t, func(t *testing.T) sinktest.Harness {
+	return func(t *testing.T) sinktest.Harness {
 		empty(t, database)
 		return harness(t, s, database, clickhouse.Options{Dial: enginetest.Engine(t).Dial})
-	})
+	}
 }
 
 // openSink opens a sink on a database of the shared engine and closes it at the

@@ -7,6 +7,12 @@ import "testing"
 func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 	run(t, fresh, proofs)
 	RunReads(t, fresh)
+	RunWrites(t, fresh)
+}
+
+// RunWrites proves what is said about what is written, and about the state that is read
+// back of it: all that a flush does with a connection.
+func RunWrites(t *testing.T, fresh func(t *testing.T) Harness) {
 	run(t, fresh, []sentence{
 		{"values of every kind at their extremes", testExtremes},
 		{"many batches in one flush", testManyBatches},

@@ -17,7 +17,7 @@ import (
 var (
 	extremeTexts = []string{
 		"", "plain", ` "quoted" 'twice' \ back`, "tab\tline\nreturn\rnul\x00end", "50% / 2 + ?a=b&c", "ștrudel cu mere 🍕",
-		`\N`, "NULL", "{}", strings.Repeat("long ", 30_000),
+		`\N`, "NULL", "{}", strings.Repeat("long ", longWords),
 	}
 	extremeMoney    = []int64{0, 1, -1, 999_999_999_999_999_999, -999_999_999_999_999_999, 12345}
 	extremeInts     = []int64{0, 1, -1, math.MaxInt64, math.MinInt64}
