@@ -17,6 +17,9 @@ import (
 // Of a part whose bytes have changed under a running process the table and the rows are
 // named; the rest of the table can be read.
 func TestDamagedPartsAreSetAsideAndNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	dir := filepath.Join(t.TempDir(), "data")
 	p := enginetest.StartRole(t, "parts", nil, dir, "fill")
 	for i, part := range partPaths(p) {
@@ -39,6 +42,9 @@ func TestDamagedPartsAreSetAsideAndNamed(t *testing.T) {
 // What has changed while no process ran is named too. It is known after a restart, and
 // reported once.
 func TestADamageIsRemembered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	dir := filepath.Join(t.TempDir(), "data")
 	start := func(args ...string) (p *enginetest.Process, parts []string) {
 		p = enginetest.StartRole(t, "parts", nil, append([]string{dir}, args...)...)

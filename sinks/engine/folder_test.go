@@ -154,6 +154,9 @@ func killed(t *testing.T, rounds int) {
 }
 
 func TestAFullDiskFailsTheInsertAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	got := enginetest.AnswerOf(t, "diskfull", nil, filepath.Join(t.TempDir(), "data"))
 	if !strings.HasPrefix(got, "1000000 ") {
 		t.Error(got)

@@ -23,6 +23,9 @@ import (
 // What a reader makes the engine write reaches neither the daemon's log nor what the daemon
 // takes for words of the program: settings that name files open none of its outputs.
 func TestReadersWriteIntoNoLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	log := &polling.Text{}
 	w := newWorldLogging(t, log)
 	before := processes(t, w.writer.Path())
@@ -41,6 +44,9 @@ func TestReadersWriteIntoNoLog(t *testing.T) {
 
 // A table that a mirror cannot follow is not there for readers, and hurts no other.
 func TestATableThatCannotBeFollowed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	w := newWorld(t)
 	w.write("CREATE TABLE larder.notes (a Int32) ENGINE = Memory")
 	w.write("CREATE VIEW larder.named AS SELECT 'ENGINE = MergeTree' AS engine")
@@ -128,7 +134,7 @@ func TestAReaderIsStopped(t *testing.T) {
 // that readers may have.
 func TestFewReadersRun(t *testing.T) {
 	w := newWorld(t)
-	for i := range 5 { // statements that go on in what they began in
+	for i := range 4 { // statements that go on in what they began in
 		go w.ask("SELECT sum(sleepEachRow(1)) FROM numbers(60)", "max_block_size=1&function_sleep_max_microseconds_per_block=100000000")
 		before := processes(t, w.writer.Path())
 		w.write(fmt.Sprintf("CREATE OR REPLACE VIEW larder.changing AS SELECT %d AS x", i))
@@ -162,6 +168,9 @@ func processes(t *testing.T, folder string) (all []string) {
 
 // Where the kernel cannot confine a reader, the writer answers it, and takes what reads alone.
 func TestUnconfinedReadersOnlyRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	w := newWorld(t)
 	front := httptest.NewServer(reader.Unconfined(w.writer.Dial, "larder", "Europe/Bucharest"))
 	defer front.Close()

@@ -186,6 +186,9 @@ func insertOrders(n int) string {
 }
 
 func TestReadersReadAndDoNothingElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	t.Setenv("LARDER_TEST_SECRET", "7316459")
 	w := newWorld(t)
 	w.write(insertOrders(3))
@@ -253,6 +256,9 @@ func processOfReader(t *testing.T) string {
 // What changes in the catalogue, and what goes without a part in its place, is seen by the
 // reader that takes the place of the one before.
 func TestReadersSeeWhatChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	w := newWorld(t)
 	w.write(insertOrders(100))
 	w.soon("SELECT count() FROM sales_orders", "100")

@@ -14,6 +14,9 @@ import (
 )
 
 func TestDriverRoundTripsEveryTypeOfTheWarehouse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	db := enginetest.Database(t)
 	for name, compression := range map[string]*clickhouse.Compression{
 		"plain": nil,

@@ -27,6 +27,9 @@ var pieces = []string{
 }
 
 func TestOddRequestsAreAnswered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	engine, err := Open(context.Background(), engine.Options{Path: t.TempDir(), Logger: slog.New(panics{t})})
 	if err != nil {
 		t.Fatal(err)

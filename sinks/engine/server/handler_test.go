@@ -206,6 +206,9 @@ func TestHeadersOfAnAnswer(t *testing.T) {
 
 // Several chunks must read as one answer, whatever the format.
 func TestLargeResultsReadAsOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	a := inside(t)
 	const n = 300000
 	for _, format := range []string{"CSV", "CSVWithNames", "CSVWithNamesAndTypes", "TSVWithNames", "TabSeparatedWithNamesAndTypes", "JSONCompactEachRowWithNames", "JSONEachRow"} {

@@ -104,6 +104,9 @@ func bestZstd(w io.Writer) io.WriteCloser {
 
 // A small body that unpacks to much, or says so, costs what a long statement costs.
 func TestBombsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	out := outside(t, "", "")
 	const size = 512 << 20
 	packed := zeros(t, size, bestZstd)
@@ -156,6 +159,9 @@ func TestBombsCostLittle(t *testing.T) {
 
 // What clients compress must go on being read.
 func TestCompressedStatementsAreRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
 	in, out := inside(t), outside(t, "", "")
 	sql := "SELECT length('" + strings.Repeat("x", 100000) + "')"
 	for method, m := range map[string]compress.Method{"LZ4": compress.LZ4, "ZSTD": compress.ZSTD, "none": compress.None} {
