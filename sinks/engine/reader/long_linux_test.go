@@ -12,3 +12,6 @@ func TestAllAttacksTouchNothing(t *testing.T) {
 func TestManyGrownAttacksTouchNothing(t *testing.T) {
 	attackedByGrown(t, newSiege(t, "", ""), append(grownAttacks()[someGrown:], fuzzSeeds()...))
 }
+
+// TestViewsUnderOtherDefaults compares every view, of which TestTools compares some.
+func TestViewsUnderOtherDefaults(t *testing.T) { testViews(t, served(t), 1) }
