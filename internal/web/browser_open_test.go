@@ -4,6 +4,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,23 +32,54 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// open starts a browser with nothing of this machine's user in it.
+var shared struct {
+	sync.Mutex
+	browser *tab
+	end     func() error
+}
+
+// open returns the browser of this test binary, with nothing of this machine's user in it. It
+// starts at the first call, and TestMain ends it.
 func open(t *testing.T) *tab {
 	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.browser != nil {
+		return shared.browser
+	}
+	profile, err := os.MkdirTemp("", "larder-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(findBrowser(t)),
 		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
-		chromedp.UserDataDir(filepath.Join(t.TempDir(), "profile")),
+		chromedp.UserDataDir(profile),
 	)
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(stop)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, end := chromedp.NewContext(ctx)
-	t.Cleanup(end)
+	shared.end = func() error {
+		end()
+		stop()
+		return os.RemoveAll(profile)
+	}
 	b := &tab{ctx: ctx}
 	b.do(t, chromedp.Navigate("about:blank"))
+	shared.browser = b
 	return b
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.end != nil {
+		if err := shared.end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
 }
 
 type tab struct {
@@ -64,7 +96,7 @@ func newTab(t *testing.T, browser *tab, width, height int64, scheme string) *tab
 	ctx, end := chromedp.NewContext(browser.ctx)
 	t.Cleanup(end)
 	b := &tab{ctx: ctx}
-	b.do(t, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(2)))
+	b.do(t, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(pixels())))
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	}); err != nil {
@@ -133,6 +165,14 @@ func (b *tab) waitFor(t *testing.T, expression string) {
 	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(15*time.Second), chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
 		t.Fatalf("browser: waiting for %s: %v\n%s", expression, err, b.text(t))
 	}
+}
+
+// pixels is how many there are to a px, in each direction: more than one only in pictures.
+func pixels() float64 {
+	if os.Getenv("LARDER_SCREENSHOTS") != "" {
+		return 2
+	}
+	return 1
 }
 
 // screenshot leaves a picture for a person when LARDER_SCREENSHOTS names a folder.
