@@ -18,6 +18,9 @@ type menu struct {
 
 // onMenus are the menus that the daemon was told of, by location, oldest first.
 func (w *truth) onMenus() map[string][]menu {
+	if w.menus != nil {
+		return w.menus
+	}
 	told, newest := map[string][]menu{}, map[string]time.Time{}
 	for _, a := range w.seen.answers {
 		if !strings.HasPrefix(a.path, "/v1/locations/") || !strings.HasSuffix(a.path, "/menu") || a.status != http.StatusOK {
@@ -36,6 +39,7 @@ func (w *truth) onMenus() map[string][]menu {
 		newest[m.LocationID] = later(newest[m.LocationID], dated)
 		told[m.LocationID] = append(told[m.LocationID], m)
 	}
+	w.menus = told
 	return told
 }
 
@@ -72,7 +76,7 @@ func menuLastWeek(w *truth) [][]any {
 	at := time.Date(evening.Year(), evening.Month(), evening.Day()-7, 18, 0, 0, 0, bucharest)
 	var rows [][]any
 	for location, all := range w.onMenus() {
-		all = slices.DeleteFunc(all, func(m menu) bool { return m.since.After(at) })
+		all = slices.DeleteFunc(slices.Clone(all), func(m menu) bool { return m.since.After(at) })
 		for _, c := range all[len(all)-1].Categories {
 			for _, p := range c.Products {
 				if c.Name == "Ciorbe și supe" {

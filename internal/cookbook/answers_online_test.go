@@ -12,6 +12,9 @@ import (
 // online are the orders that the daemon was told of, as they were told last, without test
 // orders.
 func (w *truth) online() map[string]types.OnlineOrder {
+	if w.placed != nil {
+		return w.placed
+	}
 	orders := map[string]types.OnlineOrder{}
 	for _, a := range w.seen.answers {
 		if a.path != "/v1/orders" || a.status != http.StatusOK {
@@ -29,6 +32,7 @@ func (w *truth) online() map[string]types.OnlineOrder {
 			}
 		}
 	}
+	w.placed = orders
 	return orders
 }
 

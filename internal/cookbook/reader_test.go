@@ -1,67 +1,33 @@
 package cookbook
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/larder-sync/larder/internal/test/enginetest"
-	"github.com/larder-sync/larder/sinks/clickhouse/schema"
+	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
-// documented are the queries that the documents show, by heading or view.
-func documented(t *testing.T) map[string]string {
+// read asks a question by the reading interface, as those do who read the documents, with
+// the clock of the evening, and returns the table that answers it.
+func (r *restaurant) read(t *testing.T, sql string) (string, error) {
 	t.Helper()
-	document, err := os.ReadFile(page)
+	query := url.Values{"database": {r.database}, "default_format": {clickhouse.DefaultFormat}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.reader+"/?"+query.Encode(), strings.NewReader(clock.In(sql)))
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	queries, err := Queries(string(document))
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	all := map[string]string{}
-	for _, q := range queries {
-		all[q.Heading] = q.SQL
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", answer.Status, text[:min(len(text), 500)])
 	}
-	for view, g := range schema.Guides() {
-		all[view] = g.Query
-	}
-	return all
-}
-
-// testReaders asks every question of docs/cookbook.md, and the query of each view in the
-// dictionary, by the reading interface, as those do who read the documents: its limits let
-// all of them through.
-func testReaders(t *testing.T, r *restaurant) {
-	address := enginetest.Reading(t, enginetest.Engine(t), r.database)
-	asked := 0
-	for heading, sql := range documented(t) {
-		query := url.Values{"database": {r.database}, "default_format": {"JSON"}}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/?"+query.Encode(), strings.NewReader(sql))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatalf("%s: %v", heading, err)
-		}
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Errorf("%s: %v", heading, err)
-		}
-		if err := answer.Body.Close(); err != nil {
-			t.Errorf("%s: %v", heading, err)
-		}
-		if answer.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s: %s", heading, answer.Status, text[:min(len(text), 500)])
-		}
-		asked++
-	}
-	if asked < 40 {
-		t.Errorf("only %d queries were asked", asked)
-	}
+	return string(text), err
 }

@@ -28,6 +28,9 @@ type truth struct {
 	removed     map[string]tombstone // orders that are no sales any more, as the daemon was told
 	states      map[string][]state   // of products and ingredients, as the daemon was told
 	spoiltSince time.Time            // of a row that cannot be understood
+
+	placed map[string]types.OnlineOrder // what online has found
+	menus  map[string][]menu            // what onMenus has found
 }
 
 type product struct {

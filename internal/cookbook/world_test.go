@@ -14,6 +14,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/simulated"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer"
 )
@@ -27,6 +28,7 @@ var (
 	bucharest, _ = time.LoadLocation("Europe/Bucharest")
 	epoch        = time.Date(2026, 10, 22, 23, 59, 30, 0, bucharest)
 	evening      = time.Date(2026, 11, 3, 20, 30, 0, 0, bucharest)
+	clock        = simulated.Clock{At: evening}
 )
 
 // restaurant is a mirrored restaurant as it was that evening.
@@ -37,6 +39,7 @@ type restaurant struct {
 	sink     *clickhouse.Sink // outside of the bubble, with the clock of that evening
 	seen     *recording
 	now      func() time.Time // the service's clock
+	reader   string           // the address of the reading interface
 }
 
 // mirrored lets the daemon mirror the restaurant until the evening.
@@ -68,10 +71,11 @@ func mirrored(t *testing.T) *restaurant {
 		}
 		r.key = r.box.Key(0, sandbox.RoleMain).Value
 		r.seen.way = r.box.Transport()
-		r.live(t, clickhouse.Options{Dial: wayOut(t, engine.Path()), Database: database})
+		r.live(t, clickhouse.Options{Dial: simulated.WayOut(t, engine.Path()), Database: database})
 	})
 	r.now = func() time.Time { return evening }
-	r.setClock(t, database)
+	clock.Set(t, database)
+	r.reader = enginetest.Reading(t, engine, database)
 	return r
 }
 
@@ -86,7 +90,7 @@ func (r *restaurant) live(t *testing.T, way clickhouse.Options) {
 		Exclusive: true, Sink: sink,
 		Sources: []syncer.Source{{Name: "bistro", BaseURL: "http://api.test/v1", Key: func() string { return r.key }}},
 		// Seldom, since every flush costs the engine tens of milliseconds.
-		Schedule: syncer.Schedule{Incremental: "@every 3h", Snapshots: "@every 24h", Reconcile: "45 18 * * *", ReconcileDeep: "30 3 3 11 *", FullResync: "0 4 1 1 *"},
+		Schedule: syncer.Schedule{Incremental: "@every 6h", OnlineOrders: "@every 1m", Snapshots: "@every 24h", Reconcile: "45 18 * * *", ReconcileDeep: "30 3 3 11 *", FullResync: "0 4 1 1 *"},
 		API:      api.Options{Transport: r.seen, Jitter: func() float64 { return 0.5 }},
 		Logger:   slog.New(slog.NewTextHandler(&problems, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -1,4 +1,8 @@
-package cookbook
+// Package simulated mirrors in simulated time (testing/synctest) into the real engine, whose
+// clock is the machine's.
+//
+// Contents: the way out of a bubble, and the clock of SQL.
+package simulated
 
 import (
 	"context"
@@ -45,11 +49,11 @@ func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// wayOut leads out of a bubble to the engine of a folder. An engine in the bubble
+// WayOut leads out of a bubble to the engine of a folder. An engine in the bubble
 // would stop its clock: it waits for the system. So the bubble has a proxy, which
 // makes a connection for each request: while one is under way simulated time stands
 // still, and between two of them nothing is waited for.
-func wayOut(t *testing.T, folder string) func(ctx context.Context, addr string) (net.Conn, error) {
+func WayOut(t testing.TB, folder string) func(ctx context.Context, addr string) (net.Conn, error) {
 	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	socket := server.DialHeld(folder)
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
