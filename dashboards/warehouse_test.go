@@ -2,106 +2,144 @@ package dashboards
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/larder-sync/larder/config"
+	"github.com/larder-sync/larder/internal/api"
 	"github.com/larder-sync/larder/internal/api/types"
-	"github.com/larder-sync/larder/internal/app"
+	"github.com/larder-sync/larder/internal/personal"
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/simulated"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/sinks/clickhouse/schema"
-	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/server"
 	"github.com/larder-sync/larder/syncer"
 )
 
-// The restaurants of the warehouse beside the one of the sandbox.
 const (
-	copies = 99
-	// The id of one of them holds what could end a string in SQL.
+	// The id of one of the restaurants holds what could end a string in SQL.
 	strangeID = `o'br\ien \' OR 1=1 --`
 	emptyID   = "nothing-yet"
+	// bareDatabase has tables and views, and no rows before and after each test.
+	bareDatabase = "test_bare"
 )
 
-// warehouse is one that Larder has filled from a sandbox, with a hundred restaurants.
+// The clock of the panels, of the views and of the service is that of an evening, whatever
+// the time is: no figure depends on when the tests run.
+var (
+	bucharest, _ = time.LoadLocation(schema.Zone)
+	evening      = time.Date(2026, 11, 26, 20, 30, 0, 0, bucharest)
+	tonight      = simulated.Clock{At: evening}
+)
+
+// warehouse is one that Larder has filled from a sandbox, with several restaurants, or a bare one.
 type warehouse struct {
 	driver.Conn
-	reader     driver.Conn // the way in that Grafana takes; of a bare warehouse one with its settings, which sees at once what is written
+	reader     driver.Conn // the reading interface, which Grafana uses; of a bare warehouse a connection with its settings, which reads at once what is written
 	t          *testing.T
+	database   string
+	copies     int // of the restaurant of the sandbox
 	restaurant string
 	from, to   time.Time // days of which the sandbox has orders
 	box        *sandbox.Sandbox
 	key        string
 	offered    map[[2]string]types.MenuProduct // online, before things happened
+	asked      map[string]answer               // by statement, of a warehouse that does not change any more
 }
 
-// newWarehouse mirrors a restaurant that has lived a little, by the program itself, and
-// copies it.
-func newWarehouse(t *testing.T) *warehouse {
+// newWarehouse mirrors a restaurant that has lived a little, and copies it.
+func newWarehouse(t *testing.T, copies int) *warehouse {
 	t.Helper()
-	dir := t.TempDir()
-	box, a := restaurantAndProgram(t, dir)
-	key := box.Key(0, sandbox.RoleMain).Value
-	offered := offers(t, box, key)
-	mirrorTwice(t, box, a)
-	w, engine := openWarehouse(t, dir)
-	w.restaurant, w.box, w.key, w.offered = box.Restaurant(0).ID(), box, key, offered
+	if testing.Short() {
+		t.Skip("queries one after the other: no goroutines of ours meet")
+	}
+	bare(t)
+	database := enginetest.Database(t)
+	migrate(t, database)
+	w := openWarehouse(t, database)
+	w.copies = copies
+	synctest.Test(t, w.mirror)
 	w.copy()
-	w.bare(engine, "empty")
-	w.reader = connect(t, ch.Options{Addr: []string{enginetest.Reading(t, engine, "larder", "empty")}})
+	tonight.Set(t, database)
+	w.reader = connect(t, database, ch.Options{Addr: []string{enginetest.Reading(t, enginetest.Engine(t), database, bareDatabase)}})
+	w.asked = map[string]answer{}
 	return w
 }
 
-// newBareWarehouse has tables and views, and no rows.
+// newBareWarehouse has tables and views, and no rows. Tests that have one do not run in parallel.
 func newBareWarehouse(t *testing.T) *warehouse {
 	t.Helper()
-	w, engine := openWarehouse(t, t.TempDir())
-	w.bare(engine, "larder")
+	if testing.Short() {
+		t.Skip("queries one after the other: no goroutines of ours meet")
+	}
+	bare(t)
+	w := openWarehouse(t, bareDatabase)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		filled, err := ask(ctx, w.Conn, "SELECT name FROM system.tables WHERE total_rows > 0 AND name != 'migrations' AND database = '"+bareDatabase+"_raw'")
+		for _, table := range filled.lines {
+			err = errors.Join(err, w.Exec(ctx, "TRUNCATE TABLE "+bareDatabase+"_raw."+table[0]+" SYNC"))
+		}
+		if err != nil {
+			t.Errorf("empty the bare database: %v", err)
+		}
+	})
 	return w
 }
 
-func openWarehouse(t *testing.T, dir string) (*warehouse, *server.Server) {
+// bare makes the bare database of this test binary at the first call.
+func bare(t *testing.T) {
 	t.Helper()
-	engine, err := server.Open(t.Context(), engine.Options{Path: filepath.Join(dir, "larder-data"), Databases: []string{"larder", "larder_raw", "empty", "empty_raw"}})
+	var made uint64
+	if err := enginetest.Conn(t, "default").QueryRow(t.Context(), "SELECT count() FROM system.databases WHERE name = '"+bareDatabase+"'").Scan(&made); err != nil {
+		t.Fatal(err)
+	}
+	if made == 0 {
+		migrate(t, bareDatabase)
+		tonight.Set(t, bareDatabase)
+	}
+}
+
+func migrate(t *testing.T, database string) {
+	t.Helper()
+	sink, err := clickhouse.Open(t.Context(), clickhouse.Options{Dial: enginetest.Engine(t).Dial, Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	zone, err := time.LoadLocation(schema.Zone)
-	if err != nil {
+	if err := sink.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now := time.Now().In(zone)
+	if err := sink.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openWarehouse(t *testing.T, database string) *warehouse {
+	t.Helper()
 	settings := ch.Settings{}
 	for name, value := range server.ReaderSettings(schema.Zone) {
 		settings[name] = value
 	}
+	dial := enginetest.Engine(t).Dial
 	return &warehouse{
-		Conn:   connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial}),
-		reader: connect(t, ch.Options{Addr: []string{"engine:8123"}, DialContext: engine.Dial, Settings: settings}), t: t,
-		from: time.Date(now.Year(), now.Month(), now.Day()-27, 0, 0, 0, 0, zone), to: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Add(-time.Second),
-	}, engine
+		Conn:   connect(t, database, ch.Options{Addr: []string{"engine:8123"}, DialContext: dial}),
+		reader: connect(t, database, ch.Options{Addr: []string{"engine:8123"}, DialContext: dial, Settings: settings}), t: t, database: database,
+		from: time.Date(evening.Year(), evening.Month(), evening.Day()-27, 0, 0, 0, 0, bucharest), to: time.Date(evening.Year(), evening.Month(), evening.Day()+1, 0, 0, 0, 0, bucharest).Add(-time.Second),
+	}
 }
 
-func connect(t *testing.T, way ch.Options) driver.Conn {
+func connect(t *testing.T, database string, way ch.Options) driver.Conn {
 	t.Helper()
-	way.Protocol, way.Auth.Database, way.ReadTimeout = ch.HTTP, "larder", 5*time.Minute
+	way.Protocol, way.Auth.Database, way.ReadTimeout = ch.HTTP, database, 5*time.Minute
 	conn, err := ch.Open(&way)
 	if err != nil {
 		t.Fatal(err)
@@ -114,60 +152,50 @@ func connect(t *testing.T, way ch.Options) driver.Conn {
 	return conn
 }
 
-func restaurantAndProgram(t *testing.T, dir string) (*sandbox.Sandbox, *app.App) {
-	t.Helper()
-	// It has lived for four weeks, with guests who order online, and stands still from now on.
-	now := time.Now()
+// mirror mirrors a restaurant, lets things happen there, mirrors them and compares the days,
+// all that evening.
+func (w *warehouse) mirror(t *testing.T) {
+	time.Sleep(time.Until(evening))
+	// The restaurant has lived for four weeks, with guests who order online, and stands still from now on.
 	box, err := sandbox.New(sandbox.Options{
 		Inspect: apicheck.Inspect(t),
 		Seed:    5, Orders: 325, Days: 13, NoLimits: true,
-		Live: true, Epoch: now.AddDate(0, 0, -27), Now: func() time.Time { return now }, OnlineOrders: 30,
+		Live: true, Epoch: evening.AddDate(0, 0, -27), Now: func() time.Time { return evening }, OnlineOrders: 30,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	w.box, w.key, w.restaurant = box, box.Key(0, sandbox.RoleMain).Value, box.Restaurant(0).ID()
+	w.offered = offers(t, box, w.key)
+	sink, err := clickhouse.Open(t.Context(), clickhouse.Options{Dial: simulated.WayOut(t, enginetest.Engine(t).Path()), Database: w.database})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- sandbox.Serve(ctx, l, box) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+	pseudonyms, err := personal.New(personal.Pseudonymise, []byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := syncer.New(syncer.Options{
+		Exclusive: true, Sink: sink,
+		Sources: []syncer.Source{{Name: "bistro", BaseURL: "http://api.test/v1", Key: func() string { return w.key }, Personal: pseudonyms}},
+		API:     api.Options{Transport: box.Transport(), Jitter: func() float64 { return 0.5 }},
 	})
-	for name, text := range map[string]string{
-		"key": box.Key(0, sandbox.RoleMain).Value,
-		"larder.yaml": fmt.Sprintf("sources:\n  - {name: bistro, base_url: \"http://%s/v1\", key_file: key, personal_data: pseudonymise}\n"+
-			"warehouse: {dsn: \"embedded:./larder-data\", http_listen: \"\", flush_interval: 50ms}\nweb: {listen: \"\"}\n", l.Addr()),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cfg, err := config.Load(config.Request{File: filepath.Join(dir, "larder.yaml")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return box, app.New(cfg, slog.New(slog.DiscardHandler), "test")
-}
-
-// mirrorTwice mirrors a restaurant, lets things happen there, and mirrors them.
-func mirrorTwice(t *testing.T, box *sandbox.Sandbox, a *app.App) {
-	t.Helper()
-	sync := func() {
+	pass := func() {
 		t.Helper()
-		if _, err := a.Sync(t.Context(), syncer.Selection{}, time.Minute, nil); err != nil {
-			t.Fatal(err)
+		if report, err := y.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil || report.Err() != nil {
+			t.Fatalf("pass: %v, %v", err, report.Err())
 		}
 	}
-	sync()
+	pass()
 	happen(t, box.Restaurant(0))
-	sync()
-	if _, err := a.Reconcile(t.Context(), syncer.ReconcileRequest{}, time.Minute, nil); err != nil {
+	pass()
+	if _, err := y.Reconcile(t.Context(), syncer.ReconcileRequest{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -203,37 +231,22 @@ func some(t *testing.T, n int, ids []string, do func(id string) error) []string 
 	return ids
 }
 
-// copy makes a hundred restaurants of one, and one of which nothing but its key is known.
+// copy makes several restaurants of one, and one of which nothing but its key is known.
 func (w *warehouse) copy() {
 	w.t.Helper()
-	columns := w.ask("SELECT table, groupArrayIf(name, name IN ('source', '_source'))[1] AS by FROM system.columns WHERE database = 'larder_raw' " +
-		"AND table IN (SELECT name FROM system.tables WHERE database = 'larder_raw' AND engine LIKE '%MergeTree') GROUP BY table HAVING has(groupArray(name), 'business_id') ORDER BY table")
+	columns := w.ask("SELECT table, groupArrayIf(name, name IN ('source', '_source'))[1] AS by FROM system.columns WHERE database = '" + w.database + "_raw' " +
+		"AND table IN (SELECT name FROM system.tables WHERE database = '" + w.database + "_raw' AND engine LIKE '%MergeTree') GROUP BY table HAVING has(groupArray(name), 'business_id') ORDER BY table")
 	for _, c := range columns.lines {
-		own := fmt.Sprintf("if(n = %d, %s, concat(business_id, '-', toString(n))) AS business_id", copies, literal(strangeID))
+		own := fmt.Sprintf("if(n = %d, %s, concat(business_id, '-', toString(n))) AS business_id", w.copies, literal(strangeID))
 		if c[1] != "" {
 			own += ", concat(" + c[1] + ", '-', toString(n)) AS " + c[1]
 		}
-		for from := 1; from <= copies; from += 11 { // a few at a time: they pass through memory
+		for from := 1; from <= w.copies; from += 11 { // a few at a time: they pass through memory
 			w.exec(fmt.Sprintf("INSERT INTO larder_raw.%[1]s SELECT * EXCEPT(n) REPLACE(%[2]s) FROM (SELECT * FROM larder_raw.%[1]s WHERE business_id = %[5]s) "+
-				"ARRAY JOIN range(%[3]d, %[4]d) AS n", c[0], own, from, min(from+11, copies+1), literal(w.restaurant)))
+				"ARRAY JOIN range(%[3]d, %[4]d) AS n", c[0], own, from, min(from+11, w.copies+1), literal(w.restaurant)))
 		}
 	}
 	w.exec("INSERT INTO larder_raw.api_keys SELECT * REPLACE(" + literal(emptyID) + " AS business_id, 'Nimic' AS business_name) FROM larder_raw.api_keys LIMIT 1")
-}
-
-// bare makes a database in which nothing was ever mirrored.
-func (w *warehouse) bare(engine *server.Server, database string) {
-	w.t.Helper()
-	sink, err := clickhouse.Open(w.t.Context(), clickhouse.Options{Dial: engine.Dial, Database: database})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := sink.Migrate(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := sink.Close(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 func literal(s string) string {
@@ -242,6 +255,7 @@ func literal(s string) string {
 
 func (w *warehouse) exec(sql string) {
 	w.t.Helper()
+	sql = tonight.In(strings.ReplaceAll(sql, "larder_raw.", w.database+"_raw."))
 	if err := w.Exec(w.t.Context(), sql); err != nil {
 		w.t.Fatalf("%s: %v", sql, err)
 	}
@@ -263,11 +277,19 @@ type answer struct {
 	lines          [][]string
 }
 
+// ask returns what a query gives that evening. A warehouse that does not change any more is
+// asked each query once.
 func (w *warehouse) ask(sql string) answer {
 	w.t.Helper()
-	a, err := ask(w.t.Context(), w.reader, sql)
+	if a, ok := w.asked[sql]; ok {
+		return a
+	}
+	a, err := ask(w.t.Context(), w.reader, tonight.In(sql))
 	if err != nil {
 		w.t.Fatalf("%v\n%s", err, sql)
+	}
+	if w.asked != nil {
+		w.asked[sql] = a
 	}
 	return a
 }
