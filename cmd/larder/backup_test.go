@@ -130,13 +130,14 @@ func (h *house) giveAway(user int) {
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	h := newHouseOf(t, sandbox.Options{Orders: 50, Days: 5, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
+	h := newHouseOf(t, sandbox.Options{Orders: 50, Days: 5, NoLimits: true, OnlineOrders: 60})
 	guests := h.OnlineOrders(0)
-	guests.Advance(time.Now().UnixMicro())
+	guests.Advance(h.now().UnixMicro())
 	guests.StopGuests()
 	h.configure(quiet + local("embedded:./data"))
 	h.key("main")
 	h.want(4, "there is no data at", "backup", "one")
+	h.migrated()
 	h.want(0, "rows:", "sync")
 	h.moves(3, 3, 2)
 	h.want(0, "rows:", "sync")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,177 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/sandbox/faults"
-	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
-	"github.com/larder-sync/larder/sinks/engine"
 )
-
-var binary string
-
-// TestMain builds the binary once: these tests see what a person sees.
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "larder-cli-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	binary = filepath.Join(dir, "larder")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-// house is a folder with a configuration, beside a sandbox.
-type house struct {
-	*sandbox.Sandbox
-	t      *testing.T
-	dir    string
-	url    string
-	engine string
-	daemon *os.Process   // of start
-	log    *polling.Text // of daemon
-}
-
-func newHouse(t *testing.T) *house {
-	t.Helper()
-	return newHouseOf(t, sandbox.Options{Orders: 50, Days: 5, NoLimits: true})
-}
-
-func newHouseOf(t *testing.T, o sandbox.Options) *house {
-	t.Helper()
-	o.Inspect = apicheck.Inspect(t)
-	box, err := sandbox.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(box.Handler())
-	t.Cleanup(s.Close)
-	engine, err := engine.FindLibrary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &house{Sandbox: box, t: t, dir: t.TempDir(), url: s.URL + "/v1", engine: engine}
-	h.key(sandbox.RoleMain)
-	return h
-}
-
-// key makes the configuration use the key of a role.
-func (h *house) key(role string) { h.write("key", h.Key(0, role).Value) }
-
-func (h *house) write(name, content string) {
-	h.t.Helper()
-	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
-}
-
-// configure writes larder.yaml with more sections.
-func (h *house) configure(more string) {
-	h.write("larder.yaml", fmt.Sprintf("sources:\n  - name: bistro\n    base_url: %s\n    key_file: key\n", h.url)+more)
-}
-
-const quiet = "web: {listen: ''}\n"
-
-func local(dsn string) string {
-	return fmt.Sprintf("warehouse: {dsn: %q, http_listen: '', flush_interval: 50ms}\n", dsn)
-}
-
-type result struct {
-	code        int
-	out, errors string
-}
-
-func (h *house) command(args ...string) *exec.Cmd {
-	c := exec.Command(binary, args...)
-	c.Dir = h.dir
-	c.Env = append(os.Environ(), "LARDER_ENGINE="+h.engine)
-	return c
-}
-
-func (h *house) run(args ...string) result {
-	h.t.Helper()
-	c := h.command(args...)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	timer := time.AfterFunc(90*time.Second, func() { _ = c.Process.Kill() })
-	defer timer.Stop()
-	err := c.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		h.t.Fatalf("larder %v: %v", args, err)
-	}
-	r := result{c.ProcessState.ExitCode(), out.String(), errs.String()}
-	for _, k := range h.Keys() {
-		if strings.Contains(r.out+r.errors, k.Value) {
-			h.t.Errorf("larder %v shows a key:\n%s%s", args, r.out, r.errors)
-		}
-	}
-	return r
-}
-
-// want runs a command and looks for its exit code and for words in what it says.
-func (h *house) want(code int, words string, args ...string) result {
-	h.t.Helper()
-	r := h.run(args...)
-	if r.code != code || !strings.Contains(r.out+r.errors, words) {
-		h.t.Errorf("larder %s: exit %d, want %d with %q\n%s%s", strings.Join(args, " "), r.code, code, words, r.out, r.errors)
-	}
-	return r
-}
-
-// freePort is an address that nobody listens at.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
-}
-
-// start runs a daemon until the test ends.
-func (h *house) start(args ...string) (page string) {
-	h.t.Helper()
-	listen := freePort(h.t)
-	page = "http://" + listen
-	c := h.command(append([]string{"run", "--set", "web.listen=" + listen}, args...)...)
-	log := new(polling.Text)
-	c.Stdout, c.Stderr, h.log = log, log, log
-	if err := c.Start(); err != nil {
-		h.t.Fatal(err)
-	}
-	h.daemon = c.Process
-	h.t.Cleanup(func() {
-		began := time.Now()
-		_ = c.Process.Signal(syscall.SIGTERM) // ended already: Wait tells
-		if err := c.Wait(); err != nil {
-			h.t.Errorf("larder run ends with %v\n%s", err, log.String())
-		}
-		if took := time.Since(began); took > 15*time.Second {
-			h.t.Errorf("larder run took %s to stop\n%s", took, log.String())
-		}
-	})
-	polling.Page(h.t, page+"/healthz", http.StatusOK, "alive")
-	return page
-}
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
@@ -253,6 +89,8 @@ func TestKeysRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
+	h.migrated()
+	h.engineStays()
 
 	h.write("key", "svc_live_wrong_and_never_shown")
 	for _, r := range []result{h.want(3, "refuses the key (401)", "check"), h.want(3, "→ Put a valid key where key_file or key_env says", "sync")} {
@@ -287,6 +125,8 @@ func TestServiceInTrouble(t *testing.T) {
 	defer html.Close()
 	h.url = html.URL + "/v1"
 	h.configure(quiet + local("embedded:./data"))
+	h.migrated()
+	h.engineStays()
 	h.want(1, "source bistro", "check")
 	h.url = "http://127.0.0.1:1/v1"
 	h.configure(quiet + local("embedded:./data"))
@@ -337,6 +177,7 @@ func TestCommandsBesideADaemon(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
+	h.migrated()
 	page := h.start()
 	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 	h.want(0, "sales_orders", "sync")
@@ -371,7 +212,8 @@ func TestQueriesAreToldWhereTheyAreMistyped(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
-	h.want(0, "ok", "sync")
+	h.migrated()
+	stop := h.engineStays()
 	typed := func() {
 		for _, c := range []struct{ want, format, sql string }{
 			{"failed at position 14 (end of query)", "TSV", "SELECT 1 FROM"},
@@ -384,6 +226,7 @@ func TestQueriesAreToldWhereTheyAreMistyped(t *testing.T) {
 		}
 	}
 	typed()
+	stop()
 	h.start("--set", "warehouse.http_listen=127.0.0.1:0")
 	typed()
 }
@@ -434,6 +277,8 @@ func TestVerify(t *testing.T) {
 	h.want(2, `invalid argument "xml" for "--format" flag: known are text, json`, "verify", "--format", "xml")
 	h.want(2, `--source "bar" is not configured`, "verify", "--source", "bar")
 	h.want(4, "there is no data at", "verify")
+	h.migrated()
+	h.engineStays()
 	h.want(0, "ok", "sync")
 	r := h.want(0, "differences: 0, still moving: 0, quarantined: 0", "verify")
 	if strings.Count(r.out, "equal\n") != 11 {
@@ -476,6 +321,8 @@ func TestRowsInQuarantineAreNoSuccess(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
+	h.migrated()
+	stop := h.engineStays()
 	bad := faults.Fault{Kind: faults.PriceText, Route: "/products", Probability: 1, Count: 1}
 	if err := h.AddFault(bad); err != nil {
 		t.Fatal(err)
@@ -491,6 +338,7 @@ func TestRowsInQuarantineAreNoSuccess(t *testing.T) {
 	h.want(0, "ok", "sync", "--full", "--stream", "products") // the row is good now
 	h.want(0, "quarantined: 0", "verify", "--stream", "products")
 
+	stop()
 	h.configure(local("embedded:./data"))
 	polling.Page(t, h.start()+"/readyz", http.StatusOK, "ready")
 	bad.Count = 0 // as long as the daemon walks, too

@@ -15,6 +15,7 @@ func TestExposedKey(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
+	h.migrated()
 	if r := h.want(0, "configuration: larder.yaml, 1 source", "check", "--set", "web.listen="); strings.Contains(r.out, "unwise") {
 		t.Errorf("a key of one's own is unwise:\n%s", r.out)
 	}

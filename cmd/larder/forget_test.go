@@ -4,14 +4,13 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
 )
 
 func TestForget(t *testing.T) {
 	t.Parallel()
-	h := newHouseOf(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 30, Epoch: time.Now().Add(-36 * time.Hour)})
+	h := newHouseOf(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 30})
 	h.configure("    personal_data: keep\n" + quiet + local("embedded:./data"))
 	h.write("long", strings.Repeat("7", 100_000))
 	h.want(2, "name the source whose restaurant it is", "forget", "--phone", "0722123456")
@@ -25,16 +24,16 @@ func TestForget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := h.command("forget", "--source", "bistro", "--phone", "-")
-		c.Stdin = stdin
-		if said, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), "read the phone from the standard input: ") {
-			t.Errorf("of %s: exit code %d\n%s", in, c.ProcessState.ExitCode(), said)
+		if r := h.runWith(stdin, "forget", "--source", "bistro", "--phone", "-"); r.code != 2 || !strings.Contains(r.errors, "read the phone from the standard input: ") {
+			t.Errorf("of %s: exit code %d\n%s", in, r.code, r.errors)
 		}
 		if err := stdin.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 	h.want(4, "larder run", "forget", "--source", "bistro", "--order", "o1") // there is no warehouse
+	h.migrated()
+	h.engineStays()
 	h.want(0, "ok", "sync")
 	h.want(0, "Nothing is stored of that customer.", "forget", "--source", "bistro", "--phone", "+40700000000")
 	first := h.want(0, "", "sql", "--format", "TSV", "SELECT id, customer_phone FROM online_orders ORDER BY id LIMIT 1")
@@ -42,11 +41,9 @@ func TestForget(t *testing.T) {
 	if !found || phone == "" {
 		t.Fatalf("order %q of %q", id, phone)
 	}
-	c := h.command("forget", "--source", "bistro", "--phone", "-")
-	c.Stdin = strings.NewReader(phone + "\n")
-	said, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(said), "Erased the customer of ") || !strings.Contains(string(said), "  "+id+"\n") || strings.Contains(string(said), phone) {
-		t.Errorf("%v\n%s", err, said)
+	r := h.runWith(strings.NewReader(phone+"\n"), "forget", "--source", "bistro", "--phone", "-")
+	if said := r.out + r.errors; r.code != 0 || !strings.Contains(said, "Erased the customer of ") || !strings.Contains(said, "  "+id+"\n") || strings.Contains(said, phone) {
+		t.Errorf("exit code %d\n%s", r.code, said)
 	}
 	h.want(0, "0", "sql", "--format", "TSV", "SELECT countIf(customer_phone = '"+phone+"') FROM online_orders")
 	h.want(0, "Nothing is stored of that customer.", "forget", "--source", "bistro", "--order", id)

@@ -74,6 +74,8 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 	h := newHouse(t)
 	h.hostile("/products")
 	h.configure(local("embedded:./data"))
+	h.migrated()
+	stop := h.engineStays()
 	const shown = `Evil\u001b[2J\u001b]0;owned\u0007\u009b31m\rhid\n✓ all is well\u202egnp\u202c\u200b\ufeff`
 	for _, c := range []struct {
 		code  int
@@ -88,6 +90,7 @@ func TestWhatTheServiceSaysIsShownAndDoesNotAct(t *testing.T) {
 		r := h.want(c.code, c.words, c.args...)
 		tame(t, "larder "+strings.Join(c.args, " "), r.out+r.errors)
 	}
+	stop()
 	page := h.start()
 	polling.Page(t, page+"/", http.StatusOK, `internal\u001b[2J`)
 	r := h.want(1, shown, "status")
@@ -121,7 +124,7 @@ func TestSQLToAPipeIsRaw(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
-	h.want(0, "ok", "sync", "--stream", "allergens")
+	h.migrated()
 	if r := h.run("sql", "--format", "RawBLOB", `SELECT '\x1b[2J\xff\0'`); r.out != "\x1b[2J\xff\x00" {
 		t.Errorf("a pipe gets %q", r.out)
 	}

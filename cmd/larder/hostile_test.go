@@ -94,8 +94,8 @@ func TestWhatComesBehindAnAnswerIsNotPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(binary, "run", "--config", filepath.Join(dir, "larder.yaml"))
-	cmd.Dir = dir
+	cmd := exec.Command(os.Args[0], "run", "--config", filepath.Join(dir, "larder.yaml"))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), asLarder+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -21,6 +21,8 @@ func TestReconcileInJSON(t *testing.T) {
 	h.configure(quiet + local("embedded:./data"))
 	h.want(2, `invalid argument "xml" for "--format" flag: known are text, json`, "reconcile", "--format", "xml")
 	h.want(2, `from "soon" is no day`, "reconcile", "--from", "soon")
+	h.migrated()
+	h.engineStays()
 	h.want(0, "ok", "sync")
 	if r := h.want(0, "", "reconcile", "--format", "json"); strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, `{"kind":"summary"`) {
 		t.Errorf("nothing differs:\n%s", r.out)

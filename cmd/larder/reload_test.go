@@ -40,6 +40,7 @@ func TestReload(t *testing.T) {
 	one, two := "sources:\n"+source("bistro", "key")+rest, "sources:\n"+source("bistro", "key")+source("second", "key2")+rest
 	h.write("larder.yaml", one)
 	h.write("good.yaml", two) // for the commands beside it
+	h.migrated()
 	page := h.start()
 	polling.Page(t, page+"/readyz", http.StatusOK, "ready")
 

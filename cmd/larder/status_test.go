@@ -135,6 +135,7 @@ func TestStatusReady(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.configure(local("embedded:./data"))
+	h.migrated()
 	h.want(2, "web.listen is off, so the daemon cannot be asked", "status", "--ready", "--set", "web.listen=")
 	h.want(1, "connection refused", "status", "--ready", "--set", "web.listen=127.0.0.1:1")
 	page := h.start()

@@ -71,6 +71,9 @@ func hostileConnections() []hostileAnswer {
 // few words, none of which is the key. One of each sort is followed into the status of a daemon in
 // internal/app, TestHostileService.
 func TestHostileBodies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred megabytes are read byte by byte, and no goroutines of ours meet")
+	}
 	for _, a := range append(hostileBodies(t), hostileConnections()...) {
 		t.Run(a.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
