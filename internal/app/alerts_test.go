@@ -20,6 +20,7 @@ import (
 // Every metric of which the alerts speak is there in a daemon that has mirrored, walked
 // everything again, and compared its days.
 func TestMetricsOfTheAlerts(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	rules, err := os.ReadFile("../../deploy/prometheus/larder.rules.yaml")
 	if err != nil {

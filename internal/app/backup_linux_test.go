@@ -18,6 +18,7 @@ import (
 // A backup on a disk that is too small for it is refused before it is begun, and so is one that
 // would write only what its base lacks.
 func TestBackupNeedsSpace(t *testing.T) {
+	notInShort(t)
 	onSmallDisk(t, sandbox.Options{Seed: 11, Orders: 50, Days: 5, NoLimits: true}, func(w *world, disk *enginetest.SmallDisk) {
 		w.sync(t)
 		base := filepath.Join(disk.Dir, "base")
@@ -49,6 +50,7 @@ func TestBackupNeedsSpace(t *testing.T) {
 // Two mounts of one disk, as systemd makes for a service's folders: the backup is copied. A place that
 // cannot be written is refused before the engine writes.
 func TestBackupToAnotherMount(t *testing.T) {
+	notInShort(t)
 	enginetest.OnSmallDisk(t, 1<<30, func(disk *enginetest.SmallDisk) {
 		w := newWorld(t, sandbox.Options{Seed: 12, Orders: 50, Days: 5, NoLimits: true})
 		dsn, err := config.ParseDSN("embedded:" + filepath.Join(disk.Dir, "data"))

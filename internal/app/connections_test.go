@@ -67,6 +67,8 @@ func serveWithFewFiles(t *testing.T, files uint64) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, sandbox.Options{Orders: 20})
+	w.migrated(t)
+	w.app.Config.Warehouse.HTTPListen = "127.0.0.1:0"
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	polling.Page(t, d.page.URL()+"/readyz", http.StatusOK, "")

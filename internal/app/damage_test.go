@@ -64,6 +64,7 @@ var damagedTables = []string{"sales_orders", "products", "sales_daily", "sales_p
 // Bytes that change under a running daemon: the page names the table and the rows, the
 // rest can be read, and a full resync brings everything back.
 func TestDamageUnderTheDaemon(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 13, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
@@ -117,7 +118,7 @@ func noNotices(t *testing.T, d *Daemon) {
 	}
 }
 
-// The same with nobody there: the commands tell it.
+// The same with nobody there: the commands tell it. Then the checkpoints are damaged.
 func TestDamageWhileStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 300, Days: 10, NoLimits: true})
@@ -125,6 +126,7 @@ func TestDamageWhileStopped(t *testing.T) {
 	w.app.settleAfter = time.Second
 	w.sync(t)
 	w.damage(t, damagedTables...)
+	stop := w.engineStays(t)
 	s, err := w.app.Status(t.Context())
 	if err != nil || !strings.Contains(strings.Join(s.Problems, "\n"), "larder_raw.products was damaged") {
 		t.Errorf("status: %v %v", s.Problems, err)
@@ -138,17 +140,17 @@ func TestDamageWhileStopped(t *testing.T) {
 	if s, err := w.app.Status(t.Context()); err != nil || len(s.Problems) > 0 {
 		t.Errorf("after the full resync: %v %v", s.Problems, err)
 	}
+	stop()
+	w.losesCheckpoints(t)
 }
 
 // Checkpoints that are lost are a backfill again, never a gap: whatever changed while
 // nobody was there is brought.
-func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sandbox.Options{Seed: 15, Orders: 300, Days: 10, NoLimits: true})
-	w.migrated(t)
-	w.sync(t)
+func (w *world) losesCheckpoints(t *testing.T) {
+	t.Helper()
 	w.damage(t, "checkpoints")
 	w.change(t)
+	w.engineStays(t)
 	w.sync(t)
 	w.equalsTruth(t)
 	if left := w.query(t, "SELECT count() FROM larder_raw.checkpoints FINAL WHERE walk = 'backfill' AND stream = 'sales_orders' AND done AND rows > 250"); left != "1" {
@@ -162,6 +164,7 @@ func TestLostCheckpointsAreABackfillAgain(t *testing.T) {
 // What the API cannot tell again is not called brought back: past states are lost, which
 // the notice says as long as it stands, and its end too.
 func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 16, Orders: 300, Days: 10, NoLimits: true})
 	w.migrated(t)
@@ -215,26 +218,4 @@ func TestLostHistoriesAreNotCalledBroughtBack(t *testing.T) {
 			t.Errorf("%s: brought back %t, lost %t:\n%s", table, brought, lost, log)
 		}
 	}
-}
-
-// The full resync of the schedule ends a notice as that of the command does.
-func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sandbox.Options{Seed: 17, Orders: 300, Days: 10, NoLimits: true})
-	w.migrated(t)
-	w.app.settleAfter = time.Second
-	w.sync(t)
-	tables := append([]string{"product_history"}, damagedTables...)
-	w.damage(t, tables...)
-	w.app.Config.Schedule.FullResync, w.app.Config.Schedule.Snapshots = "@every 5s", "@every 1s"
-	d, stop := w.daemon(t, w.app)
-	defer stop()
-	if n := len(d.app.Damages(d.route).Problems()); n != len(tables) {
-		t.Fatalf("%d parts are damaged, not %d", n, len(tables))
-	}
-	if !polling.For(t.Context(), func() bool { return len(d.Status().Problems) == 0 }) {
-		t.Fatalf("the notices stay: %v", d.Status().Problems)
-	}
-	w.equalsTruth(t)
-	w.identical(t)
 }

@@ -48,6 +48,7 @@ func (w *world) change(t *testing.T) {
 // A disk that fills up under the daemon: the page says what to do, and when it is
 // done everything lands, without a restart.
 func TestFullDiskUnderTheDaemon(t *testing.T) {
+	notInShort(t)
 	onSmallDisk(t, sandbox.Options{Seed: 9, Orders: 300, Days: 10, NoLimits: true}, func(w *world, disk *enginetest.SmallDisk) {
 		d, stop := w.daemon(t, w.app)
 		if _, err := d.RunOnce(t.Context(), syncer.Selection{}, nil); err != nil {
@@ -83,6 +84,7 @@ func TestFullDiskUnderTheDaemon(t *testing.T) {
 
 // A command does not wait for space that nobody makes, nor is it the loss of a row.
 func TestSyncGivesUpOnAFullDisk(t *testing.T) {
+	notInShort(t)
 	onSmallDisk(t, sandbox.Options{Seed: 10, Orders: 200, Days: 10, NoLimits: true}, func(w *world, disk *enginetest.SmallDisk) {
 		w.sync(t)
 		w.change(t)

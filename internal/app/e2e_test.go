@@ -37,14 +37,23 @@ import (
 type world struct {
 	*sandbox.Sandbox
 	app       *App
+	now       func() time.Time // of the service
 	dir       string
 	unlimited bool
 }
 
+// newWorld makes the sandbox, in which it is noon unless the options have a clock. Nothing
+// is read over HTTP: a reader takes longer to start than most tests.
 func newWorld(t *testing.T, o sandbox.Options) *world {
 	t.Helper()
+	if o.Now == nil {
+		o.Now = sandbox.AtNoon()
+	}
 	if o.Orders >= 0 {
-		o.Epoch, o.OnlineOrders = time.Now().Add(-36*time.Hour), 60
+		o.OnlineOrders = 60
+	}
+	if o.OnlineOrders > 0 {
+		o.Epoch = o.Now().Add(-36 * time.Hour)
 	}
 	o.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(o)
@@ -52,7 +61,7 @@ func newWorld(t *testing.T, o sandbox.Options) *world {
 		t.Fatal(err)
 	}
 	for i := range box.Len() {
-		guestsHaveLeft(box.OnlineOrders(i))
+		guestsHaveLeft(box.OnlineOrders(i), o.Now())
 	}
 	return worldOf(t, box, o)
 }
@@ -73,7 +82,7 @@ func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
 			t.Errorf("sandbox: %v", err)
 		}
 	})
-	w := &world{Sandbox: box, dir: t.TempDir(), unlimited: o.NoLimits}
+	w := &world{Sandbox: box, now: o.Now, dir: t.TempDir(), unlimited: o.NoLimits}
 	var b strings.Builder
 	b.WriteString("sources:\n")
 	for i := range max(o.Businesses, 1) {
@@ -83,7 +92,7 @@ func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
 		}
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %q, key_file: %s}\n", name, "http://"+l.Addr().String()+"/v1", name)
 	}
-	b.WriteString("warehouse: {http_listen: \"127.0.0.1:0\", flush_interval: 50ms}\nweb: {listen: \"127.0.0.1:0\"}\n")
+	b.WriteString("warehouse: {http_listen: \"\", flush_interval: 50ms}\nweb: {listen: \"127.0.0.1:0\"}\n")
 	file := filepath.Join(w.dir, "larder.yaml")
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,10 +107,10 @@ func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
 
 // guestsHaveLeft has the guests order who come until an hour ago, and none later: what they
 // have ordered stays as it is.
-func guestsHaveLeft(b *ordering.Book) {
-	b.Advance(time.Now().Add(-time.Hour).UnixMicro())
+func guestsHaveLeft(b *ordering.Book, now time.Time) {
+	b.Advance(now.Add(-time.Hour).UnixMicro())
 	b.StopGuests()
-	b.Advance(time.Now().UnixMicro())
+	b.Advance(now.UnixMicro())
 }
 
 // another is an App for the world as another process would have one. Of a service without
@@ -121,9 +130,24 @@ var prepared struct {
 	dir string
 }
 
+// notInShort skips a test of a whole daemon under the race detector: what of ours runs side by
+// side in it does so in the tests that are not skipped, too.
+func notInShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("no other goroutines of ours meet in it than beside two daemons, and in the packages' own tests")
+	}
+}
+
 // migrated gives the world a copy of a migrated warehouse. That takes half of the
 // time of a first start, which is for the tests that look at one.
 func (w *world) migrated(t *testing.T) {
+	t.Helper()
+	copyMigrated(t, w.app.Config.Warehouse.DSN.Dir())
+}
+
+// copyMigrated copies a migrated warehouse to a data folder.
+func copyMigrated(t *testing.T, to string) {
 	t.Helper()
 	prepared.Do(func() {
 		first := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
@@ -140,7 +164,7 @@ func (w *world) migrated(t *testing.T) {
 	if prepared.dir == "" {
 		t.Fatal("there is no migrated warehouse to copy")
 	}
-	copyFolder(t, prepared.dir, w.app.Config.Warehouse.DSN.Dir())
+	copyFolder(t, prepared.dir, to)
 }
 
 func copyFolder(t *testing.T, from, to string) {
@@ -148,6 +172,23 @@ func copyFolder(t *testing.T, from, to string) {
 	if said, err := exec.CommandContext(t.Context(), "cp", "-a", from, to).CombinedOutput(); err != nil {
 		t.Fatalf("copy %s: %v: %s", from, err, said)
 	}
+}
+
+// engineStays has the engine run until the test ends, or stop is called. Without it, each
+// command that no daemon is beside starts the engine anew.
+func (w *world) engineStays(t *testing.T) (stop func()) {
+	t.Helper()
+	l := &lifecycle.Cleanups{Log: w.app.Log}
+	if _, err := w.app.Reach(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("the engine: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
 }
 
 func (w *world) sync(t *testing.T) syncer.Report {
@@ -241,6 +282,7 @@ func (w *world) mirrored(t *testing.T) map[listOf]map[string]any {
 }
 
 func TestSyncMirrorsTheTruth(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 3, Businesses: 2, Orders: 700, Days: 20, NoLimits: true})
 	report := w.sync(t)
@@ -266,6 +308,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
+	w.engineStays(t)
 	w.sync(t)
 	w.equalsTruth(t)
 
@@ -281,6 +324,7 @@ func TestSyncMirrorsTheTruth(t *testing.T) {
 func TestDaemonServesTheCommandsBesideIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 300, Days: 10, NoLimits: true})
+	w.app.Config.Warehouse.HTTPListen = "127.0.0.1:0"
 	d, stop := w.daemon(t, w.app)
 
 	report := w.sync(t) // through the socket: the daemon makes the pass

@@ -51,6 +51,7 @@ func (w *world) kill(t *testing.T) {
 // An engine that is killed in the middle of a backfill, again and again: rows wait, nothing is
 // lost or there twice, the daemon lives, and the page, the metrics and larder status say so.
 func TestTheEngineIsKilledDuringTheBackfill(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 31, Orders: 3000, Days: 30, NoLimits: true})
 	w.migrated(t)
@@ -88,6 +89,7 @@ func TestTheEngineIsKilledDuringTheBackfill(t *testing.T) {
 
 // The daemon does not load the engine: what ends that does not end it.
 func TestTheDaemonDoesNotLoadTheEngine(t *testing.T) { // by itself: others have an engine in this process
+	notInShort(t)
 	w := newWorld(t, sandbox.Options{Seed: 32, Orders: 20, Days: 3, NoLimits: true})
 	w.migrated(t)
 	d, stop := w.daemon(t, w.app)

@@ -192,8 +192,11 @@ func verifiedAs(sources []syncer.SourceReport) (v verify.Report) {
 // is normal life (DESIGN R11) to every command, beside a daemon and alone; but it cannot
 // reconcile, nor read a stream that is asked for by name.
 func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true, Readings: sandbox.Readings{OrderingOff: true}})
+	w.migrated(t)
+	alone := w.engineStays(t)
 	if err := os.WriteFile(filepath.Join(w.dir, "r0"), []byte(w.Key(0, sandbox.RoleOrders).Value), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +230,7 @@ func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 		}
 	}
 	look("alone")
+	alone()
 	_, stop := w.daemon(t, w.app)
 	look("beside a daemon")
 	stop()

@@ -102,8 +102,9 @@ func (w *world) checked(t *testing.T) string {
 // A person is erased from all that the process wrote, beside the daemon, and stays away: also
 // when all is fetched anew. Another setting erases everybody.
 func TestAPersonIsForgotten(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
-	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 60, Epoch: time.Now().Add(-36 * time.Hour)})
+	w := newWorld(t, sandbox.Options{Seed: 6, Orders: -1, NoLimits: true, OnlineOrders: 60})
 	w.migrated(t)
 	log := &polling.Text{}
 	w.keeping(t, "keep", slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -148,6 +149,7 @@ func TestAPersonIsForgotten(t *testing.T) {
 		t.Errorf("verify: %v\n%s", err, strings.Join(found, "\n"))
 	}
 	stop()
+	w.engineStays(t)
 	w.sync(t) // another process, which knows it from the warehouse
 	if n := w.holding(t, person[0].phone); len(n) > 0 {
 		t.Errorf("it came back: %v", n)
@@ -207,6 +209,7 @@ func (w *world) dropsEverybody(t *testing.T, log *polling.Text, people map[strin
 // Of a source that has mirrored nothing there is nothing to erase, and a request without a
 // person is refused before anything is opened.
 func TestForgettingNobody(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: -1, NoLimits: true})
 	w.migrated(t)

@@ -19,8 +19,10 @@ import (
 // Beside a command that makes a pass of its own, the others say which process has the source,
 // and what asks the warehouse alone works.
 func TestASecondCommandSaysWhoHasTheSource(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 50, Days: 5, NoLimits: true})
+	w.migrated(t)
 	if err := w.AddFault(faults.Fault{Kind: faults.Hang, Route: "/products", Probability: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 // What /me says decides about limits and what is asked for: nonsense there is lived
 // with, or named, and troubles no other source.
 func TestHostileKeys(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	limits := func(n any) map[string]any {
 		return map[string]any{"rate_limits": map[string]any{"per_minute": n, "business_per_minute": n, "heavy_per_minute": n, "orders_per_minute": n}}
@@ -93,9 +94,7 @@ func (h *hostile) keyWith(t *testing.T, change map[string]any) http.HandlerFunc 
 }
 
 // Headers that are nonsense hide no row.
-func TestHostileHeaders(t *testing.T) {
-	s := newSiege(t, nil)
-	s.whole(t)
+func (s *siege) headers(t *testing.T) {
 	for _, headers := range [][]string{
 		{"Date", "Fri, 31 Dec 9999 23:59:59 GMT"},
 		{"Date", "Mon, 01 Jan 0001 00:00:00 GMT"},
@@ -134,6 +133,7 @@ func TestHostileHeaders(t *testing.T) {
 
 // A source that was born while its service's clock was wrong is not blind until then.
 func TestASourceBornByAWrongClock(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	dates := []string{
 		"Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 31 Dec 2150 23:59:59 GMT",
@@ -164,9 +164,7 @@ func TestASourceBornByAWrongClock(t *testing.T) {
 
 // A 429 that asks for a million seconds is believed for an hour, by the source that
 // it was said to.
-func TestARetryAfterOfAMillionSeconds(t *testing.T) {
-	s := newSiege(t, nil)
-	s.whole(t)
+func (s *siege) longRetryAfter(t *testing.T) {
 	for _, after := range []string{"1000000", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 		s.attackWith(on("/products", answering(429, `{"error":{"code":"rate_limited","message":"no"}}`, "Retry-After", after)))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

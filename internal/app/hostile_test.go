@@ -1,14 +1,11 @@
 package app
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -187,53 +184,37 @@ func (s *siege) failure(t *testing.T, stream string) string {
 	return ""
 }
 
-// A body that cannot be used fails the walk of its stream, in words; nothing else is
-// touched, and all lands when the service behaves again.
-func TestHostileBodies(t *testing.T) {
+// TestHostileService has one service attack in every way, one after the other. Each attack
+// begins and ends with a mirror that is whole.
+func TestHostileService(t *testing.T) {
+	notInShort(t)
 	s := newSiege(t, nil)
 	s.whole(t)
+	t.Run("bodies", s.bodies)
+	t.Run("headers", s.headers)
+	t.Run("pages", s.manyPagesAlike)
+	t.Run("rows", s.rows)
+	t.Run("rows without end", s.badRowsWithoutEnd)
+	t.Run("a long Retry-After", s.longRetryAfter) // the last: the source pauses
+}
+
+// A body that cannot be used fails the walk of its stream, in words; nothing else is
+// touched, and all lands when the service behaves again. What bodies there are is tested in
+// internal/api, TestHostileBodies.
+func (s *siege) bodies(t *testing.T) {
 	const page = `{"data":[%s],"next_cursor":null,"has_more":false}`
-	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	attacks := []struct {
+	for _, a := range []struct {
 		name    string
 		handler http.HandlerFunc
 		says    []string
 	}{
-		{"deep nesting", answering(200, fmt.Sprintf(page, deep(5_000_000))), []string{"exceeded max depth"}},
-		{"deep nesting in an unknown field", answering(200, fmt.Sprintf(`{"future":%s,"data":[],"has_more":false}`, deep(20_000))), []string{"exceeded max depth"}},
 		{"a NUL byte", answering(200, fmt.Sprintf(page, "{\"id\":\"a\x00b\"}")), []string{"expecting non-control character", `\x00`}},
-		{"data is null", answering(200, `{"data":null,"has_more":false}`), []string{`"data" is not an array`}},
-		{"data is an object", answering(200, `{"data":{},"has_more":false}`), []string{`"data" is not an array`}},
-		{"an array", answering(200, `[]`), []string{"it is not an object"}},
-		{"nothing", answering(200, `null`), []string{"it is not an object"}},
-		{"an empty object", answering(200, `{}`), []string{`no "data"`}},
-		{"data twice", answering(200, `{"data":[],"data":[],"has_more":false}`), []string{`"data" comes twice`}},
-		{"has_more is text", answering(200, `{"data":[],"has_more":"true"}`), []string{`"/has_more" does not fit bool`}},
-		{"a cursor that is a number", answering(200, `{"data":[],"has_more":true,"next_cursor":5}`), []string{`"/next_cursor" does not fit string`}},
-		{"a cursor of a megabyte", answering(200, `{"data":[],"has_more":true,"next_cursor":"`+strings.Repeat("c", 1<<20)+`"}`), []string{`"next_cursor" has 1048576 bytes`, "4096"}},
-		{"no cursor", answering(200, `{"data":[],"has_more":true,"next_cursor":null}`), []string{"has_more without a next_cursor"}},
 		{"one cursor for ever", answering(200, `{"data":[],"has_more":true,"next_cursor":"same"}`), []string{"a cursor that it had sent before"}},
-		{"a flood of rows", answering(200, fmt.Sprintf(page, strings.Repeat("{},", 3_000_000)+"{}")), []string{"more than 20000 rows"}},
-		{"60 MB", answering(200, fmt.Sprintf(page, `{"id":"`+strings.Repeat("x", 60<<20)+`"}`)), []string{"larger than 16 MiB"}},
-		{"a gzip bomb", answering(200, bomb(t, 1<<30), "Content-Encoding", "gzip"), []string{"larger than 16 MiB"}},
-		{"brotli", answering(200, "x", "Content-Encoding", "br"), []string{`encoding is "br"`}},
-		{"HTML", answering(200, "<html>", "Content-Type", "text/html"), []string{"it is HTML", "is base_url right"}},
-		{"a longer Content-Length", answering(200, `{"data":[]`, "Content-Length", "100"), []string{"unexpected EOF", "2 attempts"}},
 		{"a body that never ends", endless, []string{"larger than 16 MiB"}},
-		{"a byte at a time", trickle(300 * time.Millisecond), []string{"the answer did not end", "after 4s", "2 attempts"}},
 		{"a body that stands still", trickle(time.Hour), []string{"the body stood still", "after 2s", "2 attempts"}},
-		{"headers that never come", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, []string{"no complete headers", "after 2s"}},
-		{"headers that never end", endlessHeaders, []string{"no answer", "headers"}},
-		{"a header of a megabyte", answering(200, fmt.Sprintf(page, ""), "X-Large", strings.Repeat("x", 1<<20)), []string{"no answer", "headers"}},
-		{"a redirect to another host", answering(302, "", "Location", "https://attacker.example/v1/products"), []string{`a redirect to "https://attacker.example" was not followed`, "base URL"}},
-		{"redirects without end", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, s.URL+"/v1/products", http.StatusFound)
-		}, []string{"302", "was not followed"}},
-		{"a message of megabytes", answering(500, `{"error":{"code":"server_error","message":"`+strings.Repeat("m", 4<<20)+`"}}`), []string{"500"}},
 		{"a long message", answering(422, `{"error":{"code":"validation_failed","message":"`+strings.Repeat("m", 50<<10)+`"}}`), []string{"422 validation_failed: mmm", "(51200 bytes)"}},
 		{"the key in an error", answering(418, `{"error":{"code":"teapot","message":"you sent `+s.key+`"}}`), []string{"teapot", "[key]"}},
-	}
-	for _, a := range attacks {
+	} {
 		t.Run(a.name, func(t *testing.T) {
 			s.attackWith(on("/products", a.handler))
 			defer s.behave()
@@ -255,31 +236,20 @@ func TestHostileBodies(t *testing.T) {
 			}
 		})
 	}
-	products := s.Restaurant(0).IDs(sandbox.StreamProducts)
-	if err := s.Restaurant(0).Touch(sandbox.StreamProducts, products[:9]...); err != nil {
-		t.Fatal(err)
-	}
-	s.whole(t)
+	s.touched(t)
 	if strings.Contains(s.log.String(), s.key) {
 		t.Error("the log shows the key")
 	}
 }
 
-// bomb is zeros, zipped.
-func bomb(t *testing.T, size int) string {
+// touched changes some products, and expects that they are mirrored with all else.
+func (s *siege) touched(t *testing.T) {
 	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	zeros := make([]byte, 1<<20)
-	for range size / len(zeros) {
-		if _, err := z.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
+	products := s.Restaurant(0).IDs(sandbox.StreamProducts)
+	if err := s.Restaurant(0).Touch(sandbox.StreamProducts, products[:9]...); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	s.whole(t)
 }
 
 // endless sends rows for as long as they are taken.
@@ -308,23 +278,6 @@ func trickle(every time.Duration) http.HandlerFunc {
 			case <-r.Context().Done():
 				return
 			}
-		}
-	}
-}
-
-// endlessHeaders sends one header after the other.
-func endlessHeaders(w http.ResponseWriter, _ *http.Request) {
-	conn, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	if _, err := conn.Write([]byte("HTTP/1.1 200 OK\r\n")); err != nil {
-		return
-	}
-	for i := 0; ; i++ {
-		if _, err := conn.Write([]byte("X-" + strconv.Itoa(i) + ": x\r\n")); err != nil {
-			return
 		}
 	}
 }

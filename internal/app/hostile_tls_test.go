@@ -113,6 +113,7 @@ func (a *authority) sign(t *testing.T, change func(*x509.Certificate)) *tls.Cert
 // is wrong and what to do, in `check`, the state of the source and the log. With a
 // good certificate everything lands.
 func TestHostileTLS(t *testing.T) {
+	notInShort(t)
 	name := func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"pos.example"} }
 	past := func(c *x509.Certificate) {
 		c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
@@ -166,12 +167,15 @@ func TestHostileTLS(t *testing.T) {
 		})
 	}
 	s.whole(t)
+	t.Run("HTTP/2", s.overHTTP2)
 }
 
 // What is unwise stands in check, the log of the start, the status and the page.
 func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 22, Orders: -1, NoLimits: true})
+	w.migrated(t)
 	cfg, err := config.Load(config.Request{File: filepath.Join(w.dir, "larder.yaml"), Set: []string{"sources.0.base_url=http://192.0.2.1:1/v1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -192,9 +196,7 @@ func TestAnUnencryptedAddressIsWarnedOf(t *testing.T) {
 }
 
 // The same bounds hold over HTTP/2, where a body has its own flow.
-func TestHostileHTTP2(t *testing.T) {
-	s := newSiege(t, trusted.sign(t, nil))
-	s.whole(t)
+func (s *siege) overHTTP2(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		handler http.HandlerFunc

@@ -40,6 +40,7 @@ func (h onMessage) WithGroup(string) slog.Handler { return h }
 // After Ctrl-C on a full resync beside a daemon, at any moment, the error names what
 // becomes of it.
 func TestWhatBecomesOfAnInterruptedResync(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	for _, tt := range []struct {
 		name string

@@ -55,6 +55,7 @@ func nextNotification(t *testing.T, sent <-chan string) string {
 // A service manager hears that the daemon is ready when the pages answer and the
 // warehouse has been reached, no sooner, and of the end.
 func TestServiceManager(t *testing.T) {
+	notInShort(t)
 	r := newRemote(t)
 	w := newWorld(t, sandbox.Options{Seed: 31, Orders: 50, Days: 5, NoLimits: true})
 	w.use(t, r)

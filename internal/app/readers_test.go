@@ -28,9 +28,11 @@ func (d *Daemon) ask(t *testing.T, parameters, sql string) (status int, answer s
 // TestReadersFindTheirWay asks the reading interface of a daemon as somebody does who names
 // neither a database nor a zone. What tools ask is tested in sinks/engine/reader.
 func TestReadersFindTheirWay(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: 60})
 	w.migrated(t)
+	w.app.Config.Warehouse.HTTPListen = "127.0.0.1:0"
 	d, stop := w.daemon(t, w.app)
 	defer stop()
 	polling.Page(t, d.page.URL()+"/readyz", http.StatusOK, "")

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,9 +34,18 @@ type remote struct {
 	trip atomic.Bool // goes down at the next INSERT
 }
 
+// newRemote has a server with a migrated warehouse.
 func newRemote(t *testing.T) *remote {
 	t.Helper()
-	engine, err := server.Open(t.Context(), engine.Options{Path: t.TempDir(), Databases: []string{"larder", "larder_raw"}})
+	dir := filepath.Join(t.TempDir(), "data")
+	copyMigrated(t, dir)
+	return newRemoteOn(t, dir)
+}
+
+// newRemoteOn has a server on a data folder.
+func newRemoteOn(t *testing.T, dir string) *remote {
+	t.Helper()
+	engine, err := server.Open(t.Context(), engine.Options{Path: dir, Databases: []string{"larder", "larder_raw"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +85,8 @@ func (w *world) use(t *testing.T, r *remote) {
 }
 
 func TestRemoteWarehouse(t *testing.T) {
-	r := newRemote(t)
+	notInShort(t)
+	r := newRemoteOn(t, t.TempDir())
 	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
 	w.use(t, r)
 	w.sync(t)
@@ -94,6 +105,7 @@ func TestRemoteWarehouse(t *testing.T) {
 }
 
 func TestRemoteWarehouseDownAndUp(t *testing.T) {
+	notInShort(t)
 	r := newRemote(t)
 	r.down.Store(true)
 	w := newWorld(t, sandbox.Options{Seed: 6, Orders: 200, Days: 10, NoLimits: true})
@@ -179,6 +191,7 @@ func TestReadyzWithoutASyncer(t *testing.T) {
 }
 
 func TestPassGivesUpWhenTheWarehouseGoes(t *testing.T) {
+	notInShort(t)
 	r := newRemote(t)
 	w := newWorld(t, sandbox.Options{Seed: 7, Orders: 100, Days: 10, NoLimits: true})
 	w.use(t, r)

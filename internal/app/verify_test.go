@@ -78,8 +78,9 @@ func (w *world) verify(t *testing.T) (verify.Report, []string, error) {
 // TestVerifyInTheEngine compares every stream and every kind of column as the
 // engine holds them, through the daemon and without one.
 func TestVerifyInTheEngine(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
-	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 500, Days: 100, NoLimits: true, Readings: sandbox.Readings{
+	w := newWorld(t, sandbox.Options{Seed: 4, Orders: 250, Days: 40, NoLimits: true, Readings: sandbox.Readings{
 		NewMapKeys: true, NullTombstones: true, NeverPaidTombstones: true, NullUpdatedAt: 5,
 	}})
 	w.migrated(t)
@@ -161,6 +162,7 @@ func (w *world) expectFound(t *testing.T, want []string) {
 
 // An interrupted verification reports as far as it came, with a daemon too.
 func TestVerifyInterrupted(t *testing.T) {
+	notInShort(t)
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Orders: 600, Days: 5, NoLimits: true})
 	w.migrated(t)
@@ -203,7 +205,8 @@ func TestVerifyOfNothing(t *testing.T) {
 // On a remote warehouse there is no way through the daemon: the command verifies
 // beside it, or alone.
 func TestVerifyOfARemoteWarehouse(t *testing.T) {
-	r := newRemote(t)
+	notInShort(t)
+	r := newRemoteOn(t, t.TempDir())
 	w := newWorld(t, sandbox.Options{Seed: 5, Orders: 200, Days: 10, NoLimits: true})
 	w.use(t, r)
 	if _, err := w.app.Verify(t.Context(), syncer.Selection{}, 0, nil, nil); !errors.Is(err, clickhouse.ErrEmpty) || lifecycle.ExitCode(err) != lifecycle.ExitWarehouse {
