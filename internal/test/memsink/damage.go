@@ -15,7 +15,7 @@ func (s *Store) Edit(table, business, id string, change func(*Row)) {
 	defer s.mu.Unlock()
 	r := mustRow(s, table, business, id)
 	change(&r.Row)
-	r.sale = nil
+	r.sale, r.refunds = nil, nil
 }
 
 // EditColumn makes a typed column of a stored row hold a value, given as JSON.
@@ -28,7 +28,7 @@ func (s *Store) EditColumn(table, business, id, column, value string) {
 		edited = map[string]json.RawMessage{}
 	}
 	edited[column] = json.RawMessage(value)
-	r.edited, r.sale = edited, nil
+	r.edited, r.sale, r.refunds = edited, nil, nil
 	switch column {
 	case "business_day":
 		r.Day = daysSince(value)

@@ -44,7 +44,7 @@ func (s *Sink) RemovedRefunds(_ context.Context, q sinks.DayQuery) (days []sinks
 		if q.Location != "" && r.Location != q.Location {
 			continue
 		}
-		for _, part := range append(refundsOf(r.columns()), unseenRefunds(r.columns(), removed, !r.DeletedAt.IsZero())...) {
+		for _, part := range r.refunded(removed) {
 			if q.From <= part.day && part.day <= q.To {
 				for figure, amount := range part.amounts {
 					if figure == "refunds" {
@@ -108,6 +108,15 @@ func (r *stored) proves(q sinks.DayQuery) bool {
 		return false
 	}
 	return r.selected(sinks.LiveQuery{Source: q.Source, Locations: q.Locations, Except: q.Except})
+}
+
+// refunded are the refunds of a removed order, known and unseen.
+func (r *stored) refunded(removed time.Time) []share {
+	if r.refunds == nil {
+		columns := r.columns()
+		r.refunds = new(append(refundsOf(columns), unseenRefunds(columns, removed, !r.DeletedAt.IsZero())...))
+	}
+	return *r.refunds
 }
 
 // counts is what the order counts for.

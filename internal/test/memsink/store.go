@@ -36,8 +36,9 @@ type stored struct {
 	batch *sinks.Batch
 	at    int
 	// edited are columns that were changed afterwards.
-	edited map[string]json.RawMessage
-	sale   *sale // what a sales order counts for, once it was asked for
+	edited  map[string]json.RawMessage
+	sale    *sale    // what a sales order counts for, once it was asked for
+	refunds *[]share // of a removed order, once they were asked for
 }
 
 // columns are the typed columns of a row that is no lone tombstone.
