@@ -95,7 +95,12 @@ func percentile(waits []time.Duration, p float64) time.Duration {
 // TestHoursOfBackfill is DESIGN B2 and R7: whatever the service counts by, a
 // backfill uses at least 98 % of the limit without one 429, and most single fresh requests
 // do not wait.
-func TestHoursOfBackfill(t *testing.T) {
+func TestHoursOfBackfill(t *testing.T) { backfilled(t, time.Hour) }
+
+func backfilled(t *testing.T, d time.Duration) {
+	if testing.Short() {
+		t.Skip("TestKeysOfABusinessShareFairly has more keys meet")
+	}
 	cases := []struct {
 		name        string
 		least, most time.Duration // one way
@@ -121,7 +126,7 @@ func TestHoursOfBackfill(t *testing.T) {
 					src.every(ctx, &group, r, 30*time.Second, c.burst(r), Fresh)
 					time.Sleep(2 * time.Minute)
 					from := time.Now()
-					time.Sleep(4 * time.Hour)
+					time.Sleep(d)
 					usage := service.rate(from, time.Now()) / float64(DefaultLimits.PerMinute)
 					cancel()
 					group.Wait()
@@ -152,7 +157,12 @@ func upTo(n int) func(r *dice) func() int {
 // TestHoursOfEverything has three keys of a restaurant do everything at once,
 // with limits that change, requests that get no answer, answers that say nothing
 // about limits, and answers that take long: no 429, ever.
-func TestHoursOfEverything(t *testing.T) {
+func TestHoursOfEverything(t *testing.T) { everythingAtOnce(t, time.Hour) }
+
+func everythingAtOnce(t *testing.T, d time.Duration) {
+	if testing.Short() {
+		t.Skip("TestKeysOfABusinessShareFairly has more keys meet")
+	}
 	for name := range algorithms {
 		for _, silent := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/silent=%v", name, silent), func(t *testing.T) {
@@ -180,7 +190,7 @@ func TestHoursOfEverything(t *testing.T) {
 							}
 						})
 					}
-					time.Sleep(3 * time.Hour)
+					time.Sleep(d)
 					cancel()
 					group.Wait()
 					if service.refusals > 0 || most60(service.counted) > limits.BusinessPerMinute {

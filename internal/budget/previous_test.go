@@ -102,10 +102,15 @@ func (v *lives) answered(after time.Duration) {
 }
 
 // TestKilledAgainAndAgain is DESIGN B2 for a process that forgets what the one
-// before it spent: killed 2 to 10 seconds after its start for half an hour, at
+// before it spent: killed 2 to 10 seconds after its start again and again, at
 // moments that no algorithm of the service likes better than others, it draws no
 // 429; nor does one that is killed after minutes of a backfill or of bursts.
-func TestKilledAgainAndAgain(t *testing.T) {
+func TestKilledAgainAndAgain(t *testing.T) { killedAgainAndAgain(t, 1, 12*minute) }
+
+func killedAgainAndAgain(t *testing.T, seeds uint64, d time.Duration) {
+	if testing.Short() {
+		t.Skip("one process after the other")
+	}
 	const short, long = 10 * time.Second, 200 * time.Second
 	works := []struct {
 		name        string
@@ -132,9 +137,9 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	for name := range algorithms {
 		for _, work := range works {
 			t.Run(fmt.Sprintf("%s/%s", name, work.name), func(t *testing.T) {
-				for seed := range uint64(4) {
+				for seed := range seeds {
 					v := &lives{keys: work.keys, burst: work.burst, every: work.every, catchUp: work.catchUp, silent: work.headers == "none", smallest: work.headers == "smallest"}
-					synctest.Test(t, func(t *testing.T) { v.againAndAgain(t, name, work.least, work.most, seed) })
+					synctest.Test(t, func(t *testing.T) { v.againAndAgain(t, name, work.least, work.most, seed, d) })
 				}
 			})
 		}
@@ -148,14 +153,14 @@ func (v *lives) begin(t *testing.T, algorithm string, seed uint64) {
 	v.service.silent, v.service.smallest = v.silent, v.smallest
 }
 
-func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.Duration, seed uint64) {
+func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.Duration, seed uint64, d time.Duration) {
 	v.limits = DefaultLimits
 	if v.keys > 1 {
 		v.limits.BusinessPerMinute = 250 // less than the keys' together
 	}
 	v.begin(t, algorithm, seed)
 	n := 0
-	for began := time.Now(); time.Since(began) < 30*time.Minute; n++ {
+	for began := time.Now(); time.Since(began) < d; n++ {
 		v.live(least + time.Duration(v.r.Int64N(int64(most-least))))
 	}
 	time.Sleep(time.Minute) // the last one's requests are answered
@@ -169,7 +174,12 @@ func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.D
 
 // TestKilledAgainAndAgainUnderOtherLimits is DESIGN B2 for processes that do not know the limits until /me
 // has answered: after two minutes or more of work one is killed, and those after it every few seconds.
-func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) {
+func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) { killedUnderOtherLimits(t, 1) }
+
+func killedUnderOtherLimits(t *testing.T, times int) {
+	if testing.Short() {
+		t.Skip("one process after the other")
+	}
 	works := []struct {
 		name        string
 		keys, burst int
@@ -188,16 +198,16 @@ func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) {
 			for _, work := range works {
 				t.Run(fmt.Sprintf("%d and %d/%s/%s", limits.PerMinute, limits.BusinessPerMinute, name, work.name), func(t *testing.T) {
 					v := &lives{limits: limits, keys: work.keys, burst: work.burst, every: 25 * time.Second, catchUp: work.catchUp, silent: work.headers == "none", smallest: work.headers == "smallest"}
-					synctest.Test(t, func(t *testing.T) { v.underOtherLimits(t, name) })
+					synctest.Test(t, func(t *testing.T) { v.underOtherLimits(t, name, times) })
 				})
 			}
 		}
 	}
 }
 
-func (v *lives) underOtherLimits(t *testing.T, algorithm string) {
+func (v *lives) underOtherLimits(t *testing.T, algorithm string, times int) {
 	v.begin(t, algorithm, 1)
-	for range 5 {
+	for range times {
 		v.live(2*minute + time.Duration(v.r.Int64N(int64(minute))))
 		for began := time.Now(); time.Since(began) < 2*minute; {
 			v.live(3500*time.Millisecond + time.Duration(v.r.Int64N(int64(5*time.Second))))
