@@ -21,6 +21,9 @@ import (
 // slow limits make a backfill last minutes.
 var slow = types.RateLimits{PerMinute: 30, BusinessPerMinute: 120, HeavyPerMinute: 10}
 
+// smallPages make the walk of a small world as many requests as that of one ten times as large.
+var smallPages = sandbox.Readings{ShortPages: 20}
+
 // apply applies sources to the daemon under way, with the schedule of the world.
 func (w *world) apply(sources ...Source) Applied {
 	w.t.Helper()
@@ -47,7 +50,7 @@ func (w *world) askedIn(restaurant int, from time.Time) (n, backfill int) {
 }
 
 func TestApplyLeavesTheUnchangedAlone(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 21, Businesses: 3, Orders: 25_000, Record: true, Limits: slow}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 21, Businesses: 3, Orders: 2500, Record: true, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		w.schedule.OnlineOrders = "@every 1h"
 		all := w.sources()
 		w.run(all[0], all[1])
@@ -80,7 +83,7 @@ func TestApplyLeavesTheUnchangedAlone(t *testing.T) {
 }
 
 func TestARemovedSourceAsksNothingMore(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 22, Businesses: 2, Orders: 15_000, Record: true, Limits: slow}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 22, Businesses: 2, Orders: 1500, Record: true, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.flush = 10 * time.Second
 		w.run(all...)
@@ -140,7 +143,7 @@ func seriesOf(t *testing.T, r *prometheus.Registry, source string) bool {
 }
 
 func TestAChangedSourceGoesOnFromItsCheckpoint(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 23, Businesses: 2, Orders: 15_000, Record: true, Limits: slow}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 23, Businesses: 2, Orders: 1500, Record: true, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.flush = 5 * time.Second
 		w.run(all...)
@@ -168,7 +171,7 @@ func TestAChangedSourceGoesOnFromItsCheckpoint(t *testing.T) {
 func TestASourceThatComesBackKnowsWhatItHasSpent(t *testing.T) {
 	for _, algorithm := range []string{sandbox.AlgorithmFixed, sandbox.AlgorithmSliding, sandbox.AlgorithmBucket} {
 		t.Run(algorithm, func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: 24, Orders: 8000, Algorithm: algorithm, Limits: slow}, func(t *testing.T, w *world) {
+			inWorld(t, sandbox.Options{Seed: 24, Orders: 800, Algorithm: algorithm, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 				all := w.sources()
 				random := rand.New(rand.NewPCG(24, 1))
 				w.run(all...)
@@ -196,7 +199,7 @@ func TestASourceThatComesBackKnowsWhatItHasSpent(t *testing.T) {
 }
 
 func TestApplyChangesTheScheduleWithoutBreakingWalks(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 25, Orders: 10_000, Limits: slow}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 25, Orders: 1000, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		w.run()
 		time.Sleep(time.Minute)
 		a, err := w.syncer.Apply(w.sources(), Schedule{Incremental: "@every 5m", Snapshots: "@every 1h"})
@@ -261,7 +264,8 @@ func TestApplyRefusesAsAWhole(t *testing.T) {
 }
 
 func TestAPassEndsWithItsSource(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 26, Businesses: 2, Orders: 10_000, Limits: slow}, func(t *testing.T, w *world) {
+	together(t)
+	inWorld(t, sandbox.Options{Seed: 26, Businesses: 2, Orders: 1000, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.run(all...)
 		time.Sleep(30 * time.Second)
@@ -286,7 +290,8 @@ func TestAPassEndsWithItsSource(t *testing.T) {
 }
 
 func TestApplyWithTheWarehouseDownWaitsBesideIt(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 27, Businesses: 2, Orders: 5000, Limits: slow}, func(t *testing.T, w *world) {
+	together(t)
+	inWorld(t, sandbox.Options{Seed: 27, Businesses: 2, Orders: 500, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.run(all...)
 		time.Sleep(30 * time.Second)
@@ -329,9 +334,10 @@ func TestApplyTakesTheSourcesOfItsShard(t *testing.T) {
 // Whatever is applied whenever, with passes beside it: nothing is lost, nobody is
 // served twice, no limit is broken.
 func TestManyAppliesEndWell(t *testing.T) {
+	together(t)
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: int64(30 + seed), Businesses: 4, Orders: 4000, Pace: 10}, func(t *testing.T, w *world) {
+			inWorld(t, sandbox.Options{Seed: int64(30 + seed), Businesses: 4, Orders: 400, Pace: 100, Readings: smallPages}, func(t *testing.T, w *world) {
 				random := rand.New(rand.NewPCG(seed, 30))
 				freeze := w.alive()
 				all := w.sources()

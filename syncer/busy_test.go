@@ -12,9 +12,11 @@ import (
 )
 
 // TestNoDayOfABusyRestaurantDiffersFalsely asks for the totals every few seconds in the
-// busiest hours of a day, and for all of them every hour. -soak has it go on with fresh
+// busiest hour of a day, and for all of them every hour. -soak has it go on with fresh
 // seeds.
-func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
+func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) { noDayDiffersFalsely(t, 1) }
+
+func noDayDiffersFalsely(t *testing.T, hours int) {
 	sum := &proofTally{}
 	defer sum.print(t)
 	delays := []time.Duration{0, 30 * time.Second, sandbox.MaxStampDelay}
@@ -30,11 +32,11 @@ func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
 			b.run()
 			b.until("backfill", time.Hour, b.filled)
 			b.counting()
-			time.Sleep(2 * time.Hour)
+			time.Sleep(time.Duration(hours) * time.Hour)
 			// Without the walk behind the question, or that before it, one of five to ten
 			// verdicts is unsettled.
 			n, found := sum.take(b)
-			if proven := found[sinks.VerdictProven]; n < 700 || proven < 200 || found[sinks.VerdictUnsettled] > proven/20 {
+			if proven := found[sinks.VerdictProven]; n < 350*hours || proven < 100*hours || found[sinks.VerdictUnsettled] > proven/20 {
 				t.Errorf("%d rounds, verdicts %v", n, found)
 			}
 		})
@@ -43,11 +45,13 @@ func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) {
 
 // TestDamageToABusyRestaurantIsFoundAndHealed, at the latest by the full resync that a day owes. It damages it every few hours, on the
 // schedule that is standard. -soak has it go on with fresh seeds.
-func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) {
+func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) { damageIsFoundAndHealed(t, 1) }
+
+func damageIsFoundAndHealed(t *testing.T, nights time.Duration) {
 	sum := &proofTally{}
 	defer sum.print(t)
 	seeded(t, 2, func(t *testing.T, seed uint64) {
-		const history, nights = 20, 2
+		const history = 20
 		opts := sandbox.Options{
 			Orders: 400, Days: history, ProductsPer: 10, Pace: 3,
 			Readings: sandbox.Readings{StampDelay: time.Duration(seed%3) * 30 * time.Second, RangeByChange: seed%2 == 0},

@@ -91,7 +91,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 		Seed: 41, Businesses: restaurants, LocationsPer: locations, ProductsPer: 4, Orders: 80, Days: 20, Record: true,
 		Algorithm: sandbox.AlgorithmSliding,
 	}, func(t *testing.T, w *world) {
-		w.schedule.Incremental = "@every 2m"    // the deep runs walk the orders by themselves
+		w.ordersAndTotals()                     // the deep runs walk the orders by themselves
 		w.schedule.ReconcileDeep = "30 3 * * *" // later than the default: the backfill has ended
 		w.run()
 		w.until("backfill", time.Hour, w.filled)
@@ -156,6 +156,7 @@ func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
 // are a tenth of their even distance of ten seconds further apart, so that a turn that falls due
 // just after one has its two answers within 23 seconds.
 func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
+	together(t)
 	inWorld(t, sandbox.Options{Seed: 42, LocationsPer: 10, ProductsPer: 4, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
 		w.edit = func(s *Source) { withoutOrdering(s); s.BudgetShare = 0.2 }
 		w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 2 * * *"}

@@ -28,6 +28,7 @@ func TestDigitsFinerThanTheirColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.edit = func(s *Source) { s.Personal = policy }
+			w.schedule = Schedule{Incremental: "@every 2m", OnlineOrders: "@every 5m", Snapshots: "@every 1h"}
 			time.Sleep(10 * time.Hour) // guests order by day
 			freeze := w.alive()
 			w.run()

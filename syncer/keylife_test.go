@@ -138,7 +138,7 @@ func TestNoScopeIsSaidOnlyOfAStreamThatIsOff(t *testing.T) {
 // A limit that is lowered in the middle of a backfill is kept as soon as /me has
 // told it, or the service has answered 429 once.
 func TestLimitsThatChange(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 52, Orders: 20_000, ProductsPer: 10}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 52, Orders: 2000, ProductsPer: 10, Readings: smallPages}, func(t *testing.T, w *world) {
 		key := w.box.Key(0, sandbox.RoleMain).Value
 		limit := func(n int) {
 			must(t, w.box.UpdateKey(key, func(k *sandbox.Key) { k.Limits.PerMinute = n }))

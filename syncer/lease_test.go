@@ -28,6 +28,7 @@ type pair struct {
 // when both hold a source at one instant.
 func inPair(t *testing.T, opts sandbox.Options, test func(t *testing.T, p *pair)) {
 	t.Helper()
+	together(t)
 	inWorld(t, opts, func(t *testing.T, w *world) {
 		p := &pair{world: w, a: w.beside("a"), b: w.beside("b")}
 		defer w.watch(p.a, p.b)()
@@ -156,7 +157,7 @@ func TestAPassWaitsForTheEndOfAHolderThatDied(t *testing.T) {
 }
 
 func TestTheSecondTakesOverFromOneThatDied(t *testing.T) {
-	inPair(t, sandbox.Options{Seed: 5, Orders: 6000, Pace: 10}, func(t *testing.T, p *pair) {
+	inPair(t, sandbox.Options{Seed: 5, Orders: 600, Pace: 100, Readings: smallPages}, func(t *testing.T, p *pair) {
 		freeze := p.alive()
 		p.a.run()
 		p.a.until("the first serves", 20*time.Second, p.a.serves)
@@ -172,7 +173,7 @@ func TestTheSecondTakesOverFromOneThatDied(t *testing.T) {
 }
 
 func TestTheSecondTakesOverAtOnceFromOneThatEnds(t *testing.T) {
-	inPair(t, sandbox.Options{Seed: 5, Orders: 6000, Pace: 10}, func(t *testing.T, p *pair) {
+	inPair(t, sandbox.Options{Seed: 5, Orders: 600, Pace: 100, Readings: smallPages}, func(t *testing.T, p *pair) {
 		freeze := p.alive()
 		p.a.run()
 		p.a.until("the first serves", 20*time.Second, p.a.serves)
@@ -212,7 +213,7 @@ func TestOfTwoThatBeginAtOnceOneServes(t *testing.T) {
 // TestAHolderThatWasPausedWritesNothingLate pauses one in the middle of a flush,
 // with rows on their way, for as long as the other needs to take over.
 func TestAHolderThatWasPausedWritesNothingLate(t *testing.T) {
-	inPair(t, sandbox.Options{Seed: 6, Orders: 20_000, Pace: 10}, func(t *testing.T, p *pair) {
+	inPair(t, sandbox.Options{Seed: 6, Orders: 2000, Pace: 100, Readings: smallPages}, func(t *testing.T, p *pair) {
 		freeze := p.alive()
 		p.a.run()
 		p.a.until("the first serves", 20*time.Second, p.a.serves)
@@ -304,7 +305,7 @@ func TestWhatIsEndingIsLostToo(t *testing.T) {
 }
 
 func TestAWarehouseThatIsAwayForBoth(t *testing.T) {
-	inPair(t, sandbox.Options{Seed: 7, Orders: 6000, Pace: 10}, func(t *testing.T, p *pair) {
+	inPair(t, sandbox.Options{Seed: 7, Orders: 600, Pace: 100, Readings: smallPages}, func(t *testing.T, p *pair) {
 		freeze := p.alive()
 		p.a.run()
 		p.a.until("the first serves", 20*time.Second, p.a.serves)
@@ -341,9 +342,10 @@ func TestAWarehouseThatIsAwayForBoth(t *testing.T) {
 // TestManyProcessesComeAndGo kills, ends, pauses and cuts off three processes at
 // random; nobody may hold what another holds, and nothing may be missing at the end.
 func TestManyProcessesComeAndGo(t *testing.T) {
+	together(t)
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: 8, Orders: 3000, Pace: 20, Businesses: 2}, func(t *testing.T, w *world) {
+			inWorld(t, sandbox.Options{Seed: 8, Orders: 300, Pace: 200, Businesses: 2, Readings: smallPages}, func(t *testing.T, w *world) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				freeze := w.alive()
 				all := []*world{w.beside("a"), w.beside("b"), w.beside("c")}
@@ -421,6 +423,7 @@ func TestAProcessOfItsOwnSaysNothing(t *testing.T) {
 // TestVersionsOfTheOtherProcessAreLower: what the process before has stored with a
 // clock that was ahead is not newer than what this one fetches.
 func TestVersionsOfTheOtherProcessAreLower(t *testing.T) {
+	together(t)
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)))
 		ahead, behind := w.beside("a"), w.beside("b")

@@ -17,6 +17,7 @@ import (
 // fault that a walk has to bear, and compares the mirror with the list when both
 // have come to rest (DESIGN §5).
 func TestAnyInterleavingEndsInTheRightRows(t *testing.T) {
+	alone(t)
 	for name, c := range map[string]struct{ silent, resyncs bool }{
 		"with Date headers": {}, "without Date headers": {silent: true}, "with full resyncs": {resyncs: true},
 	} {

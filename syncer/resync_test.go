@@ -322,7 +322,7 @@ func TestAListThatEndsTooEarlyRemovesNothing(t *testing.T) {
 // A walk of hours that is killed in its middle goes on, and its sweep still knows
 // what it saw.
 func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 33, Orders: 6000}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 33, Orders: 600, Readings: smallPages}, func(t *testing.T, w *world) {
 		w.schedule = Schedule{FullResync: "@every 30m"}
 		w.run()
 		w.until("filled", time.Hour, w.filled)
@@ -371,7 +371,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 
 // Incremental walks are as fresh during a full resync as without one (DESIGN R7).
 func TestAFullResyncDelaysNoFreshRow(t *testing.T) {
-	inWorld(t, sandbox.Options{Seed: 34, Orders: 12_000}, func(t *testing.T, w *world) {
+	inWorld(t, sandbox.Options{Seed: 34, Orders: 1200, Readings: smallPages}, func(t *testing.T, w *world) {
 		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Limits.PerMinute = 40 }))
 		w.schedule = Schedule{FullResync: "@every 30m"}
 		w.run()
@@ -384,7 +384,7 @@ func TestAFullResyncDelaysNoFreshRow(t *testing.T) {
 		biz := r.ID()
 		worst := time.Duration(0)
 		for i := range 3 {
-			id := r.IDs(sandbox.StreamSalesOrders)[1000*i]
+			id := r.IDs(sandbox.StreamSalesOrders)[100*i]
 			before := w.store.Row("sales_orders", biz, id).Raw
 			must(t, r.EditOrder(id))
 			began := time.Now()

@@ -29,6 +29,7 @@ type crew struct {
 // inCrew runs a test with a crew over a service with restaurants of two keys each.
 func inCrew(t *testing.T, restaurants int, test func(t *testing.T, c *crew)) {
 	t.Helper()
+	together(t)
 	service := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -290,10 +291,15 @@ func TestDifferentListsChange(t *testing.T) {
 	})
 }
 
-// TestADayOfDifferentLists changes the lists of processes, kills some and has others join, for a day. Each
+// TestHoursOfDifferentLists changes the lists of processes, kills some and has others join, for hours. Each
 // source that a process has in its list is served within two minutes, and when all lists are alike again
 // one process claims each.
-func TestADayOfDifferentLists(t *testing.T) {
+func TestHoursOfDifferentLists(t *testing.T) { ofDifferentLists(t, 6*time.Hour) }
+
+func ofDifferentLists(t *testing.T, d time.Duration) {
+	if testing.Short() {
+		t.Skip("in TestManyProcessesComeAndGo more meets")
+	}
 	inCrew(t, 6, func(t *testing.T, c *crew) {
 		random := rand.New(rand.NewPCG(2, 31))
 		all, lists := c.sources, map[*world][]Source{}
@@ -315,7 +321,7 @@ func TestADayOfDifferentLists(t *testing.T) {
 				})
 			})
 		}
-		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end) && !t.Failed(); {
+		for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); {
 			switch event := random.IntN(4); {
 			case len(c.all) < 2 || event == 0 && len(c.all) < 5:
 				join()
@@ -344,16 +350,21 @@ func TestADayOfDifferentLists(t *testing.T) {
 	})
 }
 
-// TestWeeksOfSharedSources kills, ends, pauses and cuts off processes for two weeks, has others join
+// TestDaysOfSharedSources kills, ends, pauses and cuts off processes for days, has others join
 // and clocks step. Nobody holds what another holds, every source is served again within a minute,
 // and none moves that need not.
-func TestWeeksOfSharedSources(t *testing.T) {
+func TestDaysOfSharedSources(t *testing.T) { ofSharedSources(t, 2*day) }
+
+func ofSharedSources(t *testing.T, d time.Duration) {
+	if testing.Short() {
+		t.Skip("in TestManyProcessesComeAndGo more meets")
+	}
 	inCrew(t, 6, func(t *testing.T, c *crew) {
 		random := rand.New(rand.NewPCG(1, 31))
 		c.join()
 		c.join()
 		c.settles("two begin", 3*time.Minute)
-		for end := time.Now().Add(14 * 24 * time.Hour); time.Now().Before(end) && !t.Failed(); {
+		for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); {
 			time.Sleep(time.Duration(random.Int64N(int64(4 * time.Hour))))
 			c.befalls(random)
 		}

@@ -14,8 +14,6 @@ import (
 type tally struct {
 	mu        sync.Mutex
 	began     time.Time
-	until     time.Time // no episode is begun later; zero for no end
-	unplayed  int
 	episodes  int
 	failed    int
 	simulated time.Duration
@@ -67,13 +65,6 @@ func (s *tally) add(e *episode, took time.Duration, failed bool) {
 	}
 }
 
-// left counts an episode for which there was no time.
-func (s *tally) left() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unplayed++
-}
-
 func (s *tally) print(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,9 +72,6 @@ func (s *tally) print(t *testing.T) {
 	t.Logf("%d episodes in %s (%.0f a minute), %d with differences; %.0f days simulated, %.1f a second; %d requests, %d changes between them, %d rows checked behind checkpoints",
 		s.episodes, wall.Round(time.Second), float64(s.episodes)/wall.Minutes(), s.failed,
 		s.simulated.Hours()/24, s.simulated.Hours()/24/wall.Seconds(), s.requests, s.stirred, s.checked)
-	if s.unplayed > 0 {
-		t.Logf("%d episodes were left out: the machine is busy", s.unplayed)
-	}
 	t.Logf("%d verdicts stored, %d of them that a day differed; the warehouse was damaged %d times", s.verdicts, s.alarms, s.damages)
 	t.Logf("webhooks brought %d orders", s.hooked)
 	t.Logf("events: %s", counts(s.kinds))

@@ -1,5 +1,0 @@
-//go:build race
-
-package syncer
-
-const usualEpisodes = 40
