@@ -22,6 +22,7 @@ import (
 
 	"github.com/larder-sync/larder/internal/sandbox"
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/apicheck"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/writer"
@@ -95,6 +96,7 @@ func newHouseOf(t *testing.T, o sandbox.Options) *house {
 	if o.OnlineOrders > 0 {
 		o.Epoch = o.Now().Add(-36 * time.Hour)
 	}
+	o.Inspect = apicheck.Inspect(t)
 	box, err := sandbox.New(o)
 	if err != nil {
 		t.Fatal(err)
