@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/larder-sync/larder/internal/sandbox"
-	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/apicheck"
+	"github.com/larder-sync/larder/internal/test/enginetest"
 	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/writer"
