@@ -5,7 +5,7 @@ package docs
 
 import _ "embed" // for OpenAPI
 
-// OpenAPI is the API's description in OpenAPI 3.1, as YAML. Nobody may change it.
+// OpenAPI is the API's description in OpenAPI 3.1, as YAML. Callers must not change it.
 //
 //go:embed openapi.yaml
 var OpenAPI []byte
