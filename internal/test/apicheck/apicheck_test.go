@@ -36,6 +36,12 @@ func limited() http.Header {
 func allergens(row string) []byte { return []byte(`{"data":[` + row + `]}`) }
 
 func TestWhatIsNotAsDescribedIsFound(t *testing.T) {
+	daily := func(method string) []byte {
+		const zero = `"orders":0,"net_sales":"0.00","items":"0.00","discounts":"0.00","delivery_fees":"0.00","tips":"0.00","deposits":"0.00","refunds":"0.00"`
+		return []byte(`{"currency":"RON","from":"2026-01-01","to":"2026-01-01","data":[],"totals":{` + zero +
+			`,"payments":{"cash":"0.00","card":"0.00","card_at_counter":"0.00","online":"0.00","voucher":"0.00","protocol":"0.00","other":"0.00"` + method +
+			`},"by_type":{"dine_in":"0.00","takeaway":"0.00","delivery":"0.00"},"by_channel":{"pos":"0.00","platform_a":"0.00","platform_b":"0.00","direct":"0.00"}}}`)
+	}
 	const named, cancelled = `{"code":"gluten","name":"Gluten"}`, `{"error":{"code":"cannot_cancel","message":"","display_message":"","details":{"status":`
 	for name, c := range map[string]struct {
 		want string // part of the error; "" for an answer that is right
@@ -50,7 +56,7 @@ func TestWhatIsNotAsDescribedIsFound(t *testing.T) {
 		"an unknown route":   {"no such answer", answers.Answer{Route: "GET /tables", Status: 200, Header: limited()}},
 		"no JSON":            {"EOF", answers.Answer{Route: "GET /allergens", Status: 200, Header: limited(), Body: []byte(`{"data":[`)}},
 		"a missing header":   {"X-RateLimit-", answers.Answer{Route: "GET /allergens", Status: 200, Header: http.Header{}, Body: allergens(named)}},
-		"limits of no key":   {"before the key", answers.Answer{Route: "GET /allergens", Status: 401, Header: limited()}},
+		"limits of no key":   {"before the key", answers.Answer{Route: "GET /allergens", Status: 401, Header: limited(), Body: []byte(`{"error":{"code":"unauthorized"}}`)}},
 		"another error":      {"none of", answers.Answer{Route: "GET /allergens", Status: 401, Header: http.Header{}, Body: []byte(`{"error":{"code":"not_found"}}`)}},
 		"details":            {"", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"ready"}}}`)}},
 		"an unknown value":   {"must be one of", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"eaten"}}}`)}},
@@ -58,6 +64,12 @@ func TestWhatIsNotAsDescribedIsFound(t *testing.T) {
 		"an unknown detail":  {"false schema", answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited(), Body: []byte(cancelled + `"ready","x":1}}}`)}},
 		"a body where none":  {"no body", answers.Answer{Route: "GET /locations/{location_id}/menu", Status: 304, Header: http.Header{"Etag": {"x"}, "X-Ratelimit-Limit": {"1"}, "X-Ratelimit-Remaining": {"1"}}, Body: []byte("{}")}},
 		"an error elsewhere": {"missing property 'details'", answers.Answer{Status: 404, Body: []byte(`{"error":{"code":"not_found","message":"","display_message":""}}`)}},
+
+		"limits of a disabled key":   {"before the key", answers.Answer{Route: "GET /allergens", Status: 403, Header: limited(), Body: []byte(`{"error":{"code":"api_key_disabled"}}`)}},
+		"no limits of a valid key":   {"X-RateLimit-Limit is missing", answers.Answer{Route: "GET /allergens", Status: 403, Header: http.Header{}, Body: []byte(`{"error":{"code":"location_forbidden"}}`)}},
+		"an unknown key of a map":    {"must be one of", answers.Answer{Route: "GET /sales/daily", Status: 200, Header: limited(), Body: daily(`,"crypto":"1.00"`)}},
+		"an expected key of a map":   {"", answers.Answer{Route: "GET /sales/daily", Status: 200, Header: limited(), NewValues: true, Body: daily(`,"crypto":"1.00"`)}},
+		"the keys of a map, no more": {"", answers.Answer{Route: "GET /sales/daily", Status: 200, Header: limited(), Body: daily("")}},
 	} {
 		err := Check(c.a)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

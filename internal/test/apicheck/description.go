@@ -17,6 +17,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/answers"
 )
 
+// keyDisabled is the code of a 403 that is made before the key is accepted.
+const keyDisabled = "api_key_disabled"
+
 // document is what the compiler calls the description.
 const document = "openapi.json"
 
@@ -89,6 +92,9 @@ func tighten(node any, closedValues, open bool) {
 		if values, ok := node["x-extensible-enum"].([]any); ok && closedValues {
 			node["enum"] = values
 		}
+		if _, grows := node["additionalProperties"].(map[string]any); grows && node["required"] != nil && closedValues {
+			node["propertyNames"] = map[string]any{"enum": node["required"]} // a map by method, type or channel
+		}
 	case []any:
 		for _, below := range node {
 			tighten(below, closedValues, false)
@@ -124,24 +130,25 @@ func (d *description) check(a answers.Answer) error {
 		return fmt.Errorf("the route has no such answer: %s", a.Body)
 	}
 	response, pointer := d.resolve(named, "#/paths/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(path)+"/"+method+"/responses/"+status)
-	if err := d.checkHeaders(response, a); err != nil {
-		return err
-	}
 	if response["content"] == nil {
 		if len(a.Body) > 0 {
 			return fmt.Errorf("the answer has no body, but: %s", a.Body)
 		}
-		return nil
+		return d.checkHeaders(response, a, "")
 	}
-	if err := checkCode(response, a.Body); err != nil {
+	code, err := codeOf(response, a.Body)
+	if err != nil {
+		return err
+	}
+	if err := d.checkHeaders(response, a, code); err != nil {
 		return err
 	}
 	return d.validate(pointer+"/content/application~1json/schema", a.Body)
 }
 
 // checkHeaders looks for the headers that an answer must have, and for those of limits where
-// none belong.
-func (d *description) checkHeaders(response map[string]any, a answers.Answer) error {
+// none belong. The code of a 403 decides which it is.
+func (d *description) checkHeaders(response map[string]any, a answers.Answer, code string) error {
 	headers, _ := response["headers"].(map[string]any)
 	for name, header := range headers {
 		described, _ := d.resolve(header.(map[string]any), "")
@@ -149,27 +156,33 @@ func (d *description) checkHeaders(response map[string]any, a answers.Answer) er
 			return fmt.Errorf("the header %s is missing", name)
 		}
 	}
-	early := a.Status == http.StatusUnauthorized || a.Status == http.StatusServiceUnavailable
-	if early && a.Header.Get("X-RateLimit-Limit") != "" {
-		return fmt.Errorf("X-RateLimit-Limit in an answer made before the key was accepted")
+	early := code == keyDisabled || a.Status == http.StatusUnauthorized || a.Status == http.StatusServiceUnavailable
+	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining"} {
+		switch has := a.Header.Get(name) != ""; {
+		case early && has:
+			return fmt.Errorf("%s in an answer made before the key was accepted", name)
+		case !has && a.Status == http.StatusForbidden && !early:
+			return fmt.Errorf("the header %s is missing", name)
+		}
 	}
 	return nil
 }
 
-// checkCode checks that an error is one of those that the response is for.
-func checkCode(response map[string]any, body []byte) error {
+// codeOf returns the code of an error, which is one of those that the response is for; "" for
+// what is no error.
+func codeOf(response map[string]any, body []byte) (string, error) {
 	codes, ok := response["x-error-codes"].([]any)
 	if !ok {
-		return nil
+		return "", nil
 	}
 	var envelope struct{ Error struct{ Code string } }
 	if err := json.Unmarshal(body, &envelope); err != nil {
-		return fmt.Errorf("%w in %s", err, body)
+		return "", fmt.Errorf("%w in %s", err, body)
 	}
 	if !slices.Contains(codes, any(envelope.Error.Code)) {
-		return fmt.Errorf("the code %q is none of %v", envelope.Error.Code, codes)
+		return "", fmt.Errorf("the code %q is none of %v", envelope.Error.Code, codes)
 	}
-	return nil
+	return envelope.Error.Code, nil
 }
 
 // validate holds a body against the schema at a pointer into the description.
