@@ -104,6 +104,24 @@ func TestAnAnswerWithAFieldNotSeenBeforeIsChecked(t *testing.T) {
 	}
 }
 
+// A value that is wrong, of a kind that was seen, has no new field to be found by.
+func TestAnswersAreCheckedLaterToo(t *testing.T) {
+	r := &recorder{}
+	inspect := Inspect(r)
+	a := answers.Answer{Route: "POST /orders/{order_id}/cancel", Status: 409, Header: limited()}
+	for i := range 200 {
+		status := "ready"
+		if i > 100 {
+			status = "eaten"
+		}
+		a.Body = []byte(`{"error":{"code":"cannot_cancel","message":"","display_message":"","details":{"status":"` + status + `"}}}`)
+		inspect(a)
+	}
+	if r.cleanup(); r.failed != 1 {
+		t.Errorf("%d faults found, want 1", r.failed)
+	}
+}
+
 // TestEverySandboxOfATestIsChecked holds that a new test does not leave Inspect out.
 func TestEverySandboxOfATestIsChecked(t *testing.T) {
 	err := filepath.WalkDir("../../..", func(path string, e fs.DirEntry, err error) error {

@@ -6,8 +6,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/answers"
 )
 
-// The answers that are checked: of each route and status the first ones, and those with a
-// field that was not seen with this kind of value.
+// The answers that are checked: of each route and status the first ones, each one whose number is
+// a power of two, and those with a field that was not seen with this kind of value.
 const (
 	checkedAnyway = 3
 	readWhole     = 100 // after so many, one in eight is looked through for new fields
@@ -48,7 +48,7 @@ func (s *sample) take(a answers.Answer) bool {
 		return false
 	}
 	fresh := of.add(a.Body)
-	return fresh || of.answers <= checkedAnyway
+	return fresh || of.answers <= checkedAnyway || of.answers&(of.answers-1) == 0
 }
 
 // add enters the fields of a body and reports whether one is new. Fields are told apart by
