@@ -58,6 +58,9 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	if err := apicheck.CheckEvent(r.Header, body); err != nil {
+		h.t.Error(err)
+	}
 	if r.Header.Get("Service-Event-Type") == "ping" {
 		h.pings++
 		w.WriteHeader(h.status)
@@ -294,6 +297,9 @@ func TestTheTestPing(t *testing.T) {
 		r := strict[types.WebhookTest](t, a.body)
 		if r.OK != ok || *r.HTTPStatus != status || (r.Error == nil) != ok || *r.EventID != sent.Header.Get("Service-Event-Id") {
 			t.Errorf("%d: %s", status, a.body)
+		}
+		if err := apicheck.CheckEvent(sent.Header, body); err != nil {
+			t.Error(err)
 		}
 		e := strict[types.WebhookEvent[types.PingData]](t, body)
 		k := s.Key(0, RoleOrders)

@@ -6,6 +6,7 @@ package apicheck
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -53,6 +54,26 @@ func (c *checker) found() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.faults)
+}
+
+// CheckEvent returns what is wrong with the request of a webhook.
+func CheckEvent(header http.Header, body []byte) error {
+	d, err := strict()
+	if err != nil {
+		return err
+	}
+	name := "order"
+	if header.Get("Service-Event-Type") == "ping" {
+		name = "ping"
+	}
+	parameters, _ := d.at("webhooks", name, "post")["parameters"].([]any)
+	for _, p := range parameters {
+		described, pointer := d.resolve(p.(map[string]any), "")
+		if err := d.accepts(pointer+"/schema", header.Get(described["name"].(string))); err != nil {
+			return fmt.Errorf("the header %s: %w", described["name"], err)
+		}
+	}
+	return d.validate("#/webhooks/"+name+"/post/requestBody/content/application~1json/schema", body)
 }
 
 // Check returns what is wrong with one answer.

@@ -78,6 +78,27 @@ func TestWhatIsNotAsDescribedIsFound(t *testing.T) {
 	}
 }
 
+func TestEventsThatAreNotAsDescribedAreFound(t *testing.T) {
+	const app, id = `{"id":"a","name":"b","mode":"live"}`, "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	ping := func(id, kind, rest string) string {
+		return `{"id":"` + id + `","type":"` + kind + `","created_at":"2026-01-01T00:00:00Z","test":false,"data":{"app":` + app + `,"message":"x"` + rest + `}}`
+	}
+	for name, c := range map[string]struct{ kind, signature, body, want string }{
+		"right":            {"ping", "t=1,v1=" + strings.Repeat("0f", 32), ping(id, "ping", ""), ""},
+		"no signature":     {"ping", "", ping(id, "ping", ""), "Service-Signature: is missing"},
+		"signed otherwise": {"ping", "t=1,v1=F", ping(id, "ping", ""), "does not match pattern"},
+		"no ULID":          {"ping", "t=1,v1=" + strings.Repeat("0f", 32), ping("evt_1", "ping", ""), "does not match pattern"},
+		"an unknown field": {"ping", "t=1,v1=" + strings.Repeat("0f", 32), ping(id, "ping", `,"new":1`), "false schema"},
+		"an unknown type":  {"order.eaten", "t=1,v1=" + strings.Repeat("0f", 32), ping(id, "order.eaten", ""), "must be one of"},
+	} {
+		header := http.Header{"User-Agent": {"Service-Webhooks/1.0"}, "Service-Event-Id": {id}, "Service-Event-Type": {c.kind}, "Service-Signature": {c.signature}}
+		err := CheckEvent(header, []byte(c.body))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+	}
+}
+
 // recorder is a test that fails without failing.
 type recorder struct {
 	testing.TB

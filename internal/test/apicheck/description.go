@@ -3,6 +3,7 @@ package apicheck
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -64,6 +65,7 @@ func describe(closedValues bool) (*description, error) {
 	}
 	tighten(d.at("components", "responses"), closedValues, false)
 	tighten(d.at("paths"), closedValues, false)
+	tighten(d.at("webhooks"), closedValues, false)
 	d.compiler.DefaultDraft(jsonschema.Draft2020)
 	d.compiler.AssertFormat()
 	return d, d.compiler.AddResource(document, root)
@@ -183,6 +185,18 @@ func codeOf(response map[string]any, body []byte) (string, error) {
 		return "", fmt.Errorf("the code %q is none of %v", envelope.Error.Code, codes)
 	}
 	return envelope.Error.Code, nil
+}
+
+// accepts holds the text of a header, which is not empty, against the schema at a pointer.
+func (d *description) accepts(pointer, text string) error {
+	schema, err := d.schema(pointer)
+	switch {
+	case err != nil:
+		return err
+	case text == "":
+		return errors.New("is missing")
+	}
+	return schema.Validate(text)
 }
 
 // validate holds a body against the schema at a pointer into the description.
