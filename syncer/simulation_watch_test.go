@@ -120,18 +120,20 @@ func without(all, some []string) []string {
 
 // verdictsOf keeps the verdicts that claim that a day differed.
 func (v *watch) verdictsOf(c *sinks.Commit) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.verdicts += len(c.Verdicts)
+	var alarms []alarm
 	for _, found := range c.Verdicts {
-		if found.Verdict == sinks.VerdictDrift || found.Verdict == sinks.VerdictHealed {
+		switch {
+		case found.Verdict == sinks.VerdictDrift || found.Verdict == sinks.VerdictHealed:
 			business := v.e.businessOf(c.Source)
-			v.alarms = append(v.alarms, alarm{business, time.Now(), v.e.unseenRefunds(business, found), found})
-		}
-		if found.Verdict == sinks.VerdictExplained && !v.e.plan.leavesOpen(found.Subject) {
+			alarms = append(alarms, alarm{business, time.Now(), v.e.unseenRefunds(business, found), found})
+		case found.Verdict == sinks.VerdictExplained && !v.e.plan.leavesOpen(found.Subject):
 			v.e.fault("explained, though the service counts as the mirror does: %+v", found)
 		}
 	}
+	v.mu.Lock() // no earlier: a fault takes it, too
+	defer v.mu.Unlock()
+	v.verdicts += len(c.Verdicts)
+	v.alarms = append(v.alarms, alarms...)
 }
 
 func (v *watch) alarmsSoFar() []alarm {
