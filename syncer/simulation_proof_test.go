@@ -172,10 +172,7 @@ func (e *episode) noFalseAlarm() {
 		if (early[key] || held || a.Verdict.Verdict == sinks.VerdictHealed) && e.mayBeExplained(a.Verdict) {
 			continue // healed: such an order lives again, and was fetched before a walk has brought it
 		}
-		if a.unseen && e.mayBeExplained(a.Verdict) {
-			continue
-		}
-		if !e.causes(a) {
+		if !a.unseen && !e.causes(a) {
 			e.fault("r%d at +%s: no damage was done to %+v", a.business, a.at.Sub(e.began), a.Verdict)
 		}
 	}
@@ -187,16 +184,16 @@ func (e *episode) mayBeExplained(v sinks.Verdict) bool {
 	return v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) && len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 
-// unseenRefunds is true of a day on which the service has more refunds than the mirror, when some of these are of
-// orders that have only ever come as tombstones of unpaid orders: an order that was refunded and unpaid between two
-// walks cannot be told from one that was never paid (docs/architecture/reconciliation.md).
+// unseenRefunds reports whether the refunds that the service has more of on a day are those of orders that have only ever
+// come as tombstones of unpaid orders: an order that was refunded and unpaid between two walks cannot be told from one that
+// was never paid (docs/architecture/reconciliation.md). Refunds of other removed orders may be among them, and no others.
 func (e *episode) unseenRefunds(business int, v sinks.Verdict) bool {
 	if v.Verdict != sinks.VerdictDrift || !e.mayBeExplained(v) {
 		return false
 	}
-	r, unseen := e.box.Restaurant(business), new(big.Rat)
+	r, removed, unseen := e.box.Restaurant(business), new(big.Rat), new(big.Rat)
 	for id, row := range e.store.Rows(registry.Orders, r.ID()) {
-		if row.Raw != "" || row.Reason != sandbox.ReasonUnpaid {
+		if !row.Deleted {
 			continue
 		}
 		refunds, err := r.Refunds(id)
@@ -204,14 +201,19 @@ func (e *episode) unseenRefunds(business int, v sinks.Verdict) bool {
 			return false
 		}
 		for _, refund := range refunds {
-			if string(schedule.DayOf(refund.At)) == v.Day && (v.Location == "" || v.Location == refund.Location) {
-				unseen.Add(unseen, big.NewRat(refund.Amount, 100))
+			if string(schedule.DayOf(refund.At)) != v.Day || v.Location != "" && v.Location != refund.Location {
+				continue
+			}
+			amount := big.NewRat(refund.Amount, 100)
+			if removed.Add(removed, amount); row.Raw == "" && row.Reason == sandbox.ReasonUnpaid {
+				unseen.Add(unseen, amount)
 			}
 		}
 	}
 	gap, _ := new(big.Rat).SetString(v.Differences[0].Service)
 	mirror, _ := new(big.Rat).SetString(v.Differences[0].Mirror)
-	return unseen.Sign() > 0 && unseen.Cmp(gap.Sub(gap, mirror)) <= 0
+	gap.Sub(gap, mirror)
+	return unseen.Sign() > 0 && unseen.Cmp(gap) <= 0 && gap.Cmp(removed) <= 0
 }
 
 // causes is true when the day of an alarm has an order that was damaged or served
