@@ -6,7 +6,7 @@ import "testing"
 
 // TestAllAttacksTouchNothing sends the attacks that TestReadersTouchNothing leaves out.
 func TestAllAttacksTouchNothing(t *testing.T) {
-	attacked(t, newSiege(t, "", ""), nth(attacks(t), func(i int) bool { return i%someAttacks != 0 }))
+	attacked(t, newSiege(t, "", ""), func(i int) bool { return i%someAttacks != 0 })
 }
 
 func TestManyGrownAttacksTouchNothing(t *testing.T) {
