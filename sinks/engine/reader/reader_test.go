@@ -125,7 +125,10 @@ func openWarehouse(ctx context.Context, dir string) (*server.Server, *clickhouse
 		return nil, nil, err
 	}
 	sink, err := clickhouse.Open(ctx, clickhouse.Options{Dial: writer.Dial, Database: "larder"})
-	return writer, sink, err
+	if err != nil {
+		return nil, nil, errors.Join(err, writer.Close())
+	}
+	return writer, sink, nil
 }
 
 func closeWarehouse(ctx context.Context, writer *server.Server, sink *clickhouse.Sink) error {
