@@ -16,11 +16,28 @@ import (
 
 // testStored reads rows of extreme values back, live ones, removed ones, and those
 // that live again.
-func testStored(t *testing.T, h Harness) {
-	readStored(t, h, "ingredients", "products", "sales_orders")
+func testStored(t *testing.T, h Harness) { readStored(t, h, ofEveryType(h.Tables)...) }
+
+// ofEveryType are few tables whose columns have all types that columns of any table have.
+func ofEveryType(tables map[string]*sinks.Table) (few []string) {
+	seen := map[sinks.Column]bool{}
+	byColumns := func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(tables[b].Columns), len(tables[a].Columns)), cmp.Compare(a, b))
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(tables), byColumns) {
+		known := len(seen)
+		for _, c := range tables[name].Columns {
+			c.Name = ""
+			seen[c] = true
+		}
+		if len(seen) > known {
+			few = append(few, name)
+		}
+	}
+	return few
 }
 
-// RunStored proves of all tables what the suite proves of those that have all kinds.
+// RunStored proves of all tables what the suite proves of few that have all types of columns.
 func RunStored(t *testing.T, fresh func(t *testing.T) Harness) {
 	h := fresh(t)
 	readStored(t, h, slices.Sorted(maps.Keys(h.Tables))...)
