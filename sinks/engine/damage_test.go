@@ -109,7 +109,7 @@ func readTables(t *testing.T, p *enginetest.Process) (answers [][2]string) {
 	return answers
 }
 
-// damages are what the record of a folder says of each table.
+// damages are the entries of a folder's record, by table.
 func damages(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	all, err := damage.RecordIn(dir, slog.New(slog.DiscardHandler)).All()

@@ -10,8 +10,8 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 	RunWrites(t, fresh)
 }
 
-// RunWrites proves what is said about what is written, and about the state that is read
-// back of it: all that a flush does with a connection.
+// RunWrites proves the sentences about writing and about the state that is read back: all
+// that a flush does with a connection.
 func RunWrites(t *testing.T, fresh func(t *testing.T) Harness) {
 	run(t, fresh, []sentence{
 		{"values of every kind at their extremes", testExtremes},

@@ -219,8 +219,8 @@ func TestReadersTouchNothing(t *testing.T) {
 	}
 }
 
-// someAttacks is of how many attacks one is sent each time. Neighbours in the file are alike.
-// The number is odd: an attack in two is sent with POST, and both methods are among them.
+// One attack in someAttacks is sent in every run: neighbours in the file are alike. The number
+// is odd, so that attacks with POST and with GET are among them.
 const someAttacks = 5
 
 // attacked sends the attacks with these numbers, each with the same method in every run.

@@ -161,7 +161,7 @@ func testNaturalSQL(t *testing.T, f *front) {
 // testSomeViews compares one view in eight; TestViewsUnderOtherDefaults compares all.
 func testSomeViews(t *testing.T, f *front) { testViews(t, f, 8) }
 
-// testViews compares views under the session's defaults with itself under the engine's:
+// testViews compares views under the session's defaults with the same under the engine's:
 // what a program sets must not change what the views say.
 func testViews(t *testing.T, f *front, step int) {
 	const engines = "join_use_nulls=0&prefer_column_name_to_alias=0&union_default_mode=&cast_keep_nullable=0"
