@@ -234,18 +234,20 @@ func withoutComments(text string) string {
 // StreamTables are the storage tables that hold rows of streams, in the order of the migrations:
 // the tables whose rows can be tombstones.
 var StreamTables = func() (names []string) {
-	files, err := fs.Glob(schemaFiles, "tables/*/*.sql")
+	all, err := Migrations()
 	if err != nil {
-		panic(err) // the pattern is fixed
+		panic(err) // they are in the binary
 	}
-	for _, file := range files {
-		text, err := schemaFiles.ReadFile(file)
-		if err != nil {
-			panic(err) // it is in the binary
-		}
-		for sql := range strings.SplitSeq(string(text), ";\n") {
-			if table := storageTable.FindStringSubmatch(sql); table != nil && strings.Contains(sql, "\n    `_deleted` UInt8 ") {
-				names = append(names, table[1])
+	for _, m := range all {
+		for _, file := range m.files {
+			text, err := schemaFiles.ReadFile(file)
+			if err != nil {
+				panic(err) // it is in the binary
+			}
+			for sql := range strings.SplitSeq(string(text), ";\n") {
+				if table := storageTable.FindStringSubmatch(sql); table != nil && strings.Contains(sql, "\n    `_deleted` UInt8 ") {
+					names = append(names, table[1])
+				}
 			}
 		}
 	}
