@@ -24,6 +24,20 @@ func TestHashesOfStatesStay(t *testing.T) {
 	m.expect("SELECT _state FROM "+m.database+"_raw.stock_history", "8789902536203792876")
 	putMenus(m, "biz", "a", menuOf("l1", "2026-03-01T10:00:00Z", pizza("p1", "25.00", "true")))
 	m.expect("SELECT product_id, _state FROM "+m.database+"_raw.menu_states ORDER BY product_id", "d|16279926821538313493", "p1|15958994705474046612")
+
+	// A version of a menu lists the hashes of its states, which another feed works out.
+	views, err := schema.Dialect{Database: m.database}.Views()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(strings.Fields(strings.Join(views.Statements, "; ")), " ")
+	_, feed, _ := strings.Cut(all, "`menu_states_feed` MODIFY QUERY ")
+	_, feed, _ = strings.Cut(feed, "cityHash64(")
+	hash, _, found := strings.Cut(feed, " AS _state")
+	_, versions, _ := strings.Cut(all, "`menu_versions_feed` MODIFY QUERY ")
+	if !found || !strings.Contains(versions, "groupUniqArrayIf(cityHash64("+hash+",") {
+		t.Errorf("menu_versions_feed hashes a state otherwise than menu_states_feed: cityHash64(%s", hash)
+	}
 }
 
 // A column that is added to what a state shows makes no state, whatever it holds.
