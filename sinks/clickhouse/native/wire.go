@@ -35,7 +35,7 @@ var kinds = map[string]sinks.Kind{
 func ParseType(text string) (Type, error) {
 	t := Type{Text: text}
 	rest := text
-	if inner, ok := Unwrap(rest, "Map("); ok {
+	if inner, ok := unwrap(rest, "Map("); ok {
 		key, value, found := strings.Cut(inner, ", ")
 		if !found {
 			return t, fmt.Errorf("type %s is not known", text)
@@ -47,17 +47,17 @@ func ParseType(text string) (Type, error) {
 		rest = value
 	}
 	for {
-		inner, ok := Unwrap(rest, "Array(")
+		inner, ok := unwrap(rest, "Array(")
 		if !ok {
 			break
 		}
 		t.Depth++
 		rest = inner
 	}
-	if inner, ok := Unwrap(rest, "LowCardinality("); ok {
+	if inner, ok := unwrap(rest, "LowCardinality("); ok {
 		t.Low, rest = true, inner
 	}
-	if inner, ok := Unwrap(rest, "Nullable("); ok {
+	if inner, ok := unwrap(rest, "Nullable("); ok {
 		t.nullable, rest = true, inner
 	}
 	kind, ok := kinds[rest]
@@ -68,9 +68,9 @@ func ParseType(text string) (Type, error) {
 	return t, nil
 }
 
-// Unwrap takes a type out of another one, such as LowCardinality(String); it is false when
+// unwrap takes a type out of another one, such as LowCardinality(String); it is false when
 // there is none.
-func Unwrap(text, prefix string) (string, bool) {
+func unwrap(text, prefix string) (string, bool) {
 	if strings.HasPrefix(text, prefix) && strings.HasSuffix(text, ")") {
 		return text[len(prefix) : len(text)-1], true
 	}
