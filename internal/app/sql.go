@@ -32,7 +32,7 @@ func (a *App) Query(ctx context.Context, sql, format string, out io.Writer) erro
 				"and tables of your own belong on a ClickHouse server, with its own client. ClickHouse says: %w", err)
 		case refused.UnknownTable() && errors.Is(o.sink.CheckSchema(ctx), clickhouse.ErrEmpty):
 			return lifecycle.WarehouseError(fmt.Errorf("%s: %w", a.Config.Warehouse.DSN, clickhouse.ErrEmpty))
-		case refused.UnknownTable() && errors.Is(o.sink.CheckViews(ctx), clickhouse.ErrOtherViews):
+		case (refused.UnknownTable() || refused.UnknownColumn()) && errors.Is(o.sink.CheckViews(ctx), clickhouse.ErrOtherViews):
 			return lifecycle.WarehouseError(fmt.Errorf("%w; %w", err, clickhouse.ErrOtherViews))
 		case refused.UnknownTable():
 			return fmt.Errorf("%w; larder sql 'SHOW TABLES' lists what there is", err)

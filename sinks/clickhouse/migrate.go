@@ -24,8 +24,8 @@ var (
 	ErrSchemaOld = errors.New("the warehouse was made by a version of Larder from before its first release, whose tables are not carried over")
 	// ErrNotMigrated says that the warehouse lacks migrations that this program needs.
 	ErrNotMigrated = errors.New("the warehouse's schema is older than this program")
-	// ErrOtherViews reports that the warehouse has the views of another program.
-	ErrOtherViews = errors.New("the warehouse has the views of another version of Larder: larder migrate makes those of this one")
+	// ErrOtherViews reports that the warehouse has the views of another program, or lacks one.
+	ErrOtherViews = errors.New("the views of the warehouse are not those of this version of Larder: larder migrate makes them anew")
 	// ErrEmpty is the [ErrNotMigrated] of a warehouse that nothing has been put into yet.
 	ErrEmpty error = emptyError{}
 )

@@ -28,6 +28,7 @@ const (
 	codeAllConnectionsFailed = 279
 	codeNetworkError         = 210
 	codeSocketTimeout        = 209
+	codeUnknownIdentifier    = 47
 	codeUnknownTable         = 60
 	codeUnknownDatabase      = 81
 	codeReadOnly             = 164

@@ -62,6 +62,9 @@ func (e *StatementError) UnknownTable() bool {
 	return e.Code == codeUnknownTable || e.Code == codeUnknownDatabase
 }
 
+// UnknownColumn reports whether the statement names a column that its tables lack.
+func (e *StatementError) UnknownColumn() bool { return e.Code == codeUnknownIdentifier }
+
 // What the server puts around its sentence: its version, a list of everything that
 // could have stood in the place of a mistake, a table of its own that nobody meant,
 // and the values of a row, which may be personal and belong in no log.
