@@ -1,5 +1,3 @@
--- Locations, menu and keys.
-
 CREATE TABLE IF NOT EXISTS `{{raw}}`.`locations{{local}}`{{on_cluster}}
 (
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',

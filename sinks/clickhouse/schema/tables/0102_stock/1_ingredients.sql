@@ -1,5 +1,3 @@
--- Stock.
-
 CREATE TABLE IF NOT EXISTS `{{raw}}`.`ingredients{{local}}`{{on_cluster}}
 (
     `business_id` String COMMENT 'Restaurant (business) the row belongs to, as the API names it',
