@@ -111,9 +111,6 @@ func Literal(s string) string { return "'" + literalEscapes.Replace(s) + "'" }
 // Table is the name by which a storage table is read and written.
 func (d Dialect) Table(name string) string { return Quote(d.Raw()) + "." + Quote(name) }
 
-// View is the name of a view that people query.
-func (d Dialect) View(name string) string { return Quote(d.Database) + "." + Quote(name) }
-
 // localSuffix ends the name of a storage table of one node of a cluster.
 const localSuffix = "_local"
 
