@@ -335,9 +335,14 @@ func TestApplyTakesTheSourcesOfItsShard(t *testing.T) {
 // served twice, no limit is broken.
 func TestManyAppliesEndWell(t *testing.T) {
 	together(t)
+	manyApplies(t, sandbox.Options{Orders: 400, Pace: 100, Readings: smallPages})
+}
+
+func manyApplies(t *testing.T, opts sandbox.Options) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: int64(30 + seed), Businesses: 4, Orders: 400, Pace: 100, Readings: smallPages}, func(t *testing.T, w *world) {
+			opts.Seed, opts.Businesses = int64(30+seed), 4
+			inWorld(t, opts, func(t *testing.T, w *world) {
 				random := rand.New(rand.NewPCG(seed, 30))
 				freeze := w.alive()
 				all := w.sources()

@@ -85,13 +85,15 @@ func (w *world) lateTurns(asked []heavyRequest, from, to time.Time, within time.
 
 // TestDeepRunsOfManySourcesAreSpread runs the night of 30 restaurants with 10 locations
 // each, in one process.
-func TestDeepRunsOfManySourcesAreSpread(t *testing.T) {
+func TestDeepRunsOfManySourcesAreSpread(t *testing.T) { deepRunsAreSpread(t, (*world).ordersAndTotals) }
+
+func deepRunsAreSpread(t *testing.T, mirror func(*world)) {
 	const restaurants, locations = 30, 10
 	inWorld(t, sandbox.Options{
 		Seed: 41, Businesses: restaurants, LocationsPer: locations, ProductsPer: 4, Orders: 80, Days: 20, Record: true,
 		Algorithm: sandbox.AlgorithmSliding,
 	}, func(t *testing.T, w *world) {
-		w.ordersAndTotals()                     // the deep runs walk the orders by themselves
+		mirror(w)
 		w.schedule.ReconcileDeep = "30 3 * * *" // later than the default: the backfill has ended
 		w.run()
 		w.until("backfill", time.Hour, w.filled)

@@ -343,9 +343,14 @@ func TestAWarehouseThatIsAwayForBoth(t *testing.T) {
 // random; nobody may hold what another holds, and nothing may be missing at the end.
 func TestManyProcessesComeAndGo(t *testing.T) {
 	together(t)
+	manyProcesses(t, sandbox.Options{Orders: 300, Pace: 200, Readings: smallPages})
+}
+
+func manyProcesses(t *testing.T, opts sandbox.Options) {
+	opts.Seed, opts.Businesses = 8, 2
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inWorld(t, sandbox.Options{Seed: 8, Orders: 300, Pace: 200, Businesses: 2, Readings: smallPages}, func(t *testing.T, w *world) {
+			inWorld(t, opts, func(t *testing.T, w *world) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				freeze := w.alive()
 				all := []*world{w.beside("a"), w.beside("b"), w.beside("c")}

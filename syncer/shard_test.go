@@ -294,12 +294,19 @@ func TestDifferentListsChange(t *testing.T) {
 // TestHoursOfDifferentLists changes the lists of processes, kills some and has others join, for hours. Each
 // source that a process has in its list is served within two minutes, and when all lists are alike again
 // one process claims each.
-func TestHoursOfDifferentLists(t *testing.T) { ofDifferentLists(t, 6*time.Hour) }
+func TestHoursOfDifferentLists(t *testing.T) {
+	ofDifferentLists(t, unlessShort(6*time.Hour, time.Hour))
+}
+
+// unlessShort is how long a test goes on: less in the short run, where the same goroutines meet.
+func unlessShort(usual, short time.Duration) time.Duration {
+	if testing.Short() {
+		return short
+	}
+	return usual
+}
 
 func ofDifferentLists(t *testing.T, d time.Duration) {
-	if testing.Short() {
-		t.Skip("in TestManyProcessesComeAndGo more meets")
-	}
 	inCrew(t, 6, func(t *testing.T, c *crew) {
 		random := rand.New(rand.NewPCG(2, 31))
 		all, lists := c.sources, map[*world][]Source{}
@@ -353,12 +360,9 @@ func ofDifferentLists(t *testing.T, d time.Duration) {
 // TestDaysOfSharedSources kills, ends, pauses and cuts off processes for days, has others join
 // and clocks step. Nobody holds what another holds, every source is served again within a minute,
 // and none moves that need not.
-func TestDaysOfSharedSources(t *testing.T) { ofSharedSources(t, 2*day) }
+func TestDaysOfSharedSources(t *testing.T) { ofSharedSources(t, unlessShort(2*day, 12*time.Hour)) }
 
 func ofSharedSources(t *testing.T, d time.Duration) {
-	if testing.Short() {
-		t.Skip("in TestManyProcessesComeAndGo more meets")
-	}
 	inCrew(t, 6, func(t *testing.T, c *crew) {
 		random := rand.New(rand.NewPCG(1, 31))
 		c.join()
