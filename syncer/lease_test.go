@@ -415,6 +415,7 @@ func TestASourceThatIsTakenOutIsGivenBack(t *testing.T) {
 }
 
 func TestAProcessOfItsOwnSaysNothing(t *testing.T) {
+	together(t)
 	inWorld(t, sandbox.Options{Seed: 5, Orders: 100}, func(t *testing.T, w *world) {
 		w.run()
 		time.Sleep(5 * time.Minute)
