@@ -3,8 +3,10 @@ package enginetest
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"testing"
 
+	"github.com/larder-sync/larder/internal/test/polling"
 	"github.com/larder-sync/larder/sinks/engine"
 	"github.com/larder-sync/larder/sinks/engine/reader"
 	"github.com/larder-sync/larder/sinks/engine/server"
@@ -15,8 +17,9 @@ const engineCommand = "engine"
 
 // Reading serves the reading interface of an engine's databases until the test ends, as the
 // daemon does (warehouse.http_listen), and returns its address. The databases with _raw behind
-// their names are hidden. What is in the tables at the first question is seen at once, what
-// comes later within some two seconds.
+// their names are hidden. It returns when the first question was answered, which may take longer
+// on a busy machine than a request waits (503). What is in the tables by then is seen at once,
+// what comes later within some two seconds.
 func Reading(t testing.TB, of *server.Server, databases ...string) (address string) {
 	t.Helper()
 	var hidden []string
@@ -49,5 +52,7 @@ func Reading(t testing.TB, of *server.Server, databases ...string) (address stri
 			t.Error(err)
 		}
 	})
-	return readers.Addr().String()
+	address = readers.Addr().String()
+	polling.Page(t, "http://"+address+"/?query=SELECT+1", http.StatusOK, "1")
+	return address
 }
