@@ -47,12 +47,13 @@ func open(t *testing.T) *tab {
 	if shared.browser != nil {
 		return shared.browser
 	}
+	program := findBrowser(t)
 	profile, err := os.MkdirTemp("", "larder-browser-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(findBrowser(t)),
+		chromedp.ExecPath(program),
 		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
@@ -65,10 +66,9 @@ func open(t *testing.T) *tab {
 		stop()
 		return os.RemoveAll(profile)
 	}
-	b := &tab{ctx: ctx}
-	b.do(t, chromedp.Navigate("about:blank"))
-	shared.browser = b
-	return b
+	shared.browser = &tab{ctx: ctx}
+	shared.browser.do(t, chromedp.Navigate("about:blank"))
+	return shared.browser
 }
 
 func TestMain(m *testing.M) {
