@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-sync/larder/internal/api/types"
 	"github.com/larder-sync/larder/internal/test/simulated"
-	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
 // changing stores a row as it was at instants of 2026, each fetched a second after its stamp.
@@ -128,9 +127,7 @@ func TestStockCover(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 26, 15, 0, 0, 0, zone)
-	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
-	simulated.Clock{At: now}.Set(t, database)
-	m := &mirror{Sink: s, t: t, database: database}
+	m := newMirrorAt(t, now)
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, zone)
 	flour := strings.Replace(ingredientJSON, "STOCK", "VALUE", 1)
 	stock := 100.0
@@ -162,9 +159,10 @@ func TestStockCoverCountsWhatMovementsShow(t *testing.T) {
 }
 
 func coverCountsWhatMovementsShow(t *testing.T, slow bool) {
-	m := newMirror(t)
+	now := time.Date(2026, 11, 26, 13, 0, 0, 0, time.UTC)
+	m := newMirrorAt(t, now)
 	random := rand.New(rand.NewPCG(28, 1))
-	began := time.Now().UTC().Truncate(time.Second).AddDate(0, 0, -45)
+	began := now.AddDate(0, 0, -45)
 	const ingredients, looks = 40, 36
 	for look := range looks {
 		at := began.Add(time.Duration(look) * 30 * time.Hour)
@@ -196,12 +194,12 @@ func coverCountsWhatMovementsShow(t *testing.T, slow bool) {
 		}
 	}
 	m.expect("SELECT count() > 20, countIf(used > 0) > 20, countIf(days_seen = 28) > 20 FROM stock_cover", "1|1|1")
-	m.expect(`SELECT ingredient_id, used, counted
+	m.expect(simulated.Clock{At: now}.In(`SELECT ingredient_id, used, counted
 FROM (SELECT ingredient_id, unit, days_seen, used FROM stock_cover) AS cover
 LEFT JOIN
 (
     SELECT ingredient_id, unit, groupArray((toDate32(at), assumeNotNull(-difference))) AS outs FROM stock_movements WHERE direction = 'out' AND kind IS NULL GROUP BY ingredient_id, unit
 ) AS movements USING (ingredient_id, unit)
 ARRAY JOIN [arraySum(out -> if(out.1 < toDate32(now('Europe/Bucharest')) AND out.1 >= toDate32(now('Europe/Bucharest')) - days_seen, out.2, 0), outs)] AS counted
-WHERE used != counted`)
+WHERE used != counted`))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/larder-sync/larder/internal/api/types"
+	"github.com/larder-sync/larder/internal/test/simulated"
 	"github.com/larder-sync/larder/sinks"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 	"github.com/larder-sync/larder/syncer/mapping"
@@ -27,6 +28,14 @@ func newMirror(t *testing.T) *mirror {
 	t.Helper()
 	s, database := migrated(t, clickhouse.Options{FlushInterval: time.Millisecond})
 	return &mirror{Sink: s, t: t, database: database, at: time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+// newMirrorAt has a database of its own, whose views read a clock of the test.
+func newMirrorAt(t *testing.T, now time.Time) *mirror {
+	t.Helper()
+	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
+	simulated.Clock{At: now}.Set(t, database)
+	return &mirror{Sink: s, t: t, database: database, at: now}
 }
 
 func put[T any](m *mirror, business, stream string, rows ...string) {
