@@ -1,7 +1,7 @@
 // Package simulated mirrors in simulated time (testing/synctest) into the real engine, whose
 // clock is the machine's.
 //
-// Contents: the way out of a bubble, and the clock of SQL.
+// Contents: the way out of a bubble, and the clock of SQL. Nothing but tests imports this.
 package simulated
 
 import (
