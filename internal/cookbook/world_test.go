@@ -59,6 +59,7 @@ func mirrored(t *testing.T) *restaurant {
 	if err := r.sink.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	simulated.KeepRuns(t, database)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(epoch))
 		r.box, err = sandbox.New(sandbox.Options{

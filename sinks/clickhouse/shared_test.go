@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-sync/larder/internal/test/enginetest"
+	"github.com/larder-sync/larder/internal/test/simulated"
 	"github.com/larder-sync/larder/sinks/clickhouse"
 )
 
@@ -56,6 +57,7 @@ func freeWarehouse(t testing.TB) warehouse {
 	if err := openSink(t, clickhouse.Options{Database: w.database}).Migrate(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	simulated.KeepRuns(t, w.database) // the tests' runs have days of 2026
 	w.schema = fingerprint(t, w.database)
 	return w
 }
