@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -68,8 +69,9 @@ func hostileConnections() []hostileAnswer {
 }
 
 // TestHostileBodies walks a list whose service answers as an attacker would: the walk fails in
-// few words, none of which is the key. One of each sort is followed into the status of a daemon in
-// internal/app, TestHostileService.
+// few words, none of which is the key, with an error of a sort that callers distinguish, and holds no
+// memory. One answer of each sort is followed into the status of a daemon in internal/app,
+// TestHostileService.
 func TestHostileBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred megabytes are read byte by byte, and no goroutines of ours meet")
@@ -77,8 +79,9 @@ func TestHostileBodies(t *testing.T) {
 	for _, a := range append(hostileBodies(t), hostileConnections()...) {
 		t.Run(a.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				memory := NewMemory(DefaultMemory)
 				s := serve(t, a.handler, func(o *Options) {
-					o.RetryMax = 1
+					o.RetryMax, o.Memory = 1, memory
 					o.Timeouts = Timeouts{Header: 2 * time.Second, Idle: 2 * time.Second, Whole: 4 * time.Second}
 				})
 				var last error
@@ -87,6 +90,12 @@ func TestHostileBodies(t *testing.T) {
 				}
 				if last == nil {
 					t.Fatal("the walk ended well")
+				}
+				if !ofKnownSort(last) {
+					t.Errorf("callers cannot distinguish a %T: %.2000s", last, last)
+				}
+				if used := memory.Used(); used != 0 {
+					t.Errorf("%d bytes are taken at the end", used)
 				}
 				says := last.Error()
 				if !LeadsNowhere(last) { // of which walk it is, its caller says
@@ -103,6 +112,15 @@ func TestHostileBodies(t *testing.T) {
 			})
 		})
 	}
+}
+
+// ofKnownSort reports whether callers distinguish an error: of a body, of a connection, of a page
+// that leads nowhere, or a status other than 200.
+func ofKnownSort(err error) bool {
+	_, body := errors.AsType[*BodyError](err)
+	_, connection := errors.AsType[*TransportError](err)
+	_, refusal := errors.AsType[*Error](err)
+	return body || connection || refusal || LeadsNowhere(err)
 }
 
 // withHeader answers 200 with a header and a body.
