@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -113,8 +112,8 @@ func (c *terminalRun) interrupt() {
 	c.typed("\x03")
 }
 
-// ends waits for the end, with one of these exit codes, and returns all that was shown.
-func (c *terminalRun) ends(codes ...int) string {
+// ends waits for the end, with an exit code, and returns all that was shown.
+func (c *terminalRun) ends(code int) string {
 	c.t.Helper()
 	timer := time.AfterFunc(90*time.Second, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
@@ -123,8 +122,8 @@ func (c *terminalRun) ends(codes ...int) string {
 		c.t.Fatal(err)
 	}
 	<-c.done
-	if got := c.cmd.ProcessState.ExitCode(); !slices.Contains(codes, got) {
-		c.t.Errorf("larder %v: exit %d, want one of %v:\n%s", c.args, got, codes, c.output())
+	if got := c.cmd.ProcessState.ExitCode(); got != code {
+		c.t.Errorf("larder %v: exit %d, want %d:\n%s", c.args, got, code, c.output())
 	}
 	return c.output()
 }
