@@ -125,8 +125,9 @@ func TestSQLToAPipeIsRaw(t *testing.T) {
 	h := newHouse(t)
 	h.configure(quiet + local("embedded:./data"))
 	h.migrated()
-	if r := h.run("sql", "--format", "RawBLOB", `SELECT '\x1b[2J\xff\0'`); r.out != "\x1b[2J\xff\x00" {
-		t.Errorf("a pipe gets %q", r.out)
+	piped, err := h.command("sql", "--format", "RawBLOB", `SELECT '\x1b[2J\xff\0'`).Output()
+	if err != nil || string(piped) != "\x1b[2J\xff\x00" {
+		t.Errorf("a pipe gets %q, %v", piped, err)
 	}
 	terminal := h.onTerminal(80, "sql", `SELECT '\x1b]0;owned\x07' AS title, 'ț' AS letter`)
 	if out := terminal.ends(0); !strings.Contains(out, `\u001b]0;owned\u0007`) || strings.Contains(out, "\x1b]0") || !strings.Contains(out, "ț") {

@@ -94,7 +94,7 @@ func TestWhatComesBehindAnAnswerIsNotPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(os.Args[0], "run", "--config", filepath.Join(dir, "larder.yaml"))
+	cmd := exec.Command(self, "run", "--config", filepath.Join(dir, "larder.yaml"))
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), asLarder+"=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

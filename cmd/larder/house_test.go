@@ -53,14 +53,17 @@ func withFolder(m *testing.M) int {
 	if library, err = engine.FindLibrary(); err != nil {
 		panic(err)
 	}
+	if self, err = os.Executable(); err != nil {
+		panic(err)
+	}
 	if err := os.Setenv("LARDER_ENGINE", library); err != nil {
 		panic(err)
 	}
 	return m.Run()
 }
 
-// library is the engine's.
-var library string
+// library is the engine's, and self this binary, wherever the working directory is.
+var library, self string
 
 // shared is a folder with a migrated warehouse, made once.
 var shared struct {
@@ -136,7 +139,7 @@ type result struct {
 
 // command is larder in a process of its own.
 func (h *house) command(args ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], args...) //nolint:gosec // this binary
+	c := exec.Command(self, args...) //nolint:gosec // this binary
 	c.Dir = h.dir
 	c.Env = append(os.Environ(), asLarder+"=1", "LARDER_ENGINE="+h.engine)
 	return c
