@@ -126,12 +126,12 @@ func TestDamageWhileStopped(t *testing.T) {
 	w.app.settleAfter = time.Second
 	w.sync(t)
 	w.damage(t, damagedTables...)
-	stop := w.engineStays(t)
-	s, err := w.app.Status(t.Context())
+	s, err := w.app.Status(t.Context()) // which starts the engine
 	if err != nil || !strings.Contains(strings.Join(s.Problems, "\n"), "larder_raw.products was damaged") {
 		t.Errorf("status: %v %v", s.Problems, err)
 	}
 	saysRowsAreMissing(t, s, damagedTables)
+	stop := w.engineStays(t)
 	if _, err := w.app.Sync(t.Context(), syncer.Selection{Full: true}, time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +150,8 @@ func (w *world) losesCheckpoints(t *testing.T) {
 	t.Helper()
 	w.damage(t, "checkpoints")
 	w.change(t)
+	w.sync(t) // which starts the engine
 	w.engineStays(t)
-	w.sync(t)
 	w.equalsTruth(t)
 	if left := w.query(t, "SELECT count() FROM larder_raw.checkpoints FINAL WHERE walk = 'backfill' AND stream = 'sales_orders' AND done AND rows > 250"); left != "1" {
 		t.Errorf("%s backfills of the orders have come to their end since", left)
