@@ -37,7 +37,6 @@ import (
 type world struct {
 	*sandbox.Sandbox
 	app       *App
-	now       func() time.Time // of the service
 	dir       string
 	unlimited bool
 }
@@ -82,7 +81,7 @@ func worldOf(t *testing.T, box *sandbox.Sandbox, o sandbox.Options) *world {
 			t.Errorf("sandbox: %v", err)
 		}
 	})
-	w := &world{Sandbox: box, now: o.Now, dir: t.TempDir(), unlimited: o.NoLimits}
+	w := &world{Sandbox: box, dir: t.TempDir(), unlimited: o.NoLimits}
 	var b strings.Builder
 	b.WriteString("sources:\n")
 	for i := range max(o.Businesses, 1) {

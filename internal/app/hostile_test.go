@@ -212,6 +212,8 @@ func (s *siege) bodies(t *testing.T) {
 		{"one cursor for ever", answering(200, `{"data":[],"has_more":true,"next_cursor":"same"}`), []string{"a cursor that it had sent before"}},
 		{"a body that never ends", endless, []string{"larger than 16 MiB"}},
 		{"a body that stands still", trickle(time.Hour), []string{"the body stood still", "after 2s", "2 attempts"}},
+		{"a redirect to another host", answering(302, "", "Location", "https://attacker.example/v1/products"), []string{`a redirect to "https://attacker.example" was not followed`, "base URL"}},
+		{"a message of megabytes", answering(500, `{"error":{"code":"server_error","message":"`+strings.Repeat("m", 4<<20)+`"}}`), []string{"500"}},
 		{"a long message", answering(422, `{"error":{"code":"validation_failed","message":"`+strings.Repeat("m", 50<<10)+`"}}`), []string{"422 validation_failed: mmm", "(51200 bytes)"}},
 		{"the key in an error", answering(418, `{"error":{"code":"teapot","message":"you sent `+s.key+`"}}`), []string{"teapot", "[key]"}},
 	} {
