@@ -155,10 +155,16 @@ func (h *house) run(args ...string) result {
 	return h.runWith(strings.NewReader(""), args...)
 }
 
-func (h *house) runWith(in io.Reader, args ...string) (r result) {
+func (h *house) runWith(in io.Reader, args ...string) result {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
+	return h.runUntil(ctx, in, args...)
+}
+
+// runUntil interrupts the command when ctx ends; a process is killed.
+func (h *house) runUntil(ctx context.Context, in io.Reader, args ...string) (r result) {
+	h.t.Helper()
 	var out, errs bytes.Buffer
 	if h.engine == library {
 		inProcess.Lock()
@@ -175,8 +181,12 @@ func (h *house) runWith(in io.Reader, args ...string) (r result) {
 	} else {
 		c := h.command(args...)
 		c.Stdin, c.Stdout, c.Stderr = in, &out, &errs
+		if err := c.Start(); err != nil {
+			h.t.Fatalf("larder %v: %v", args, err)
+		}
+		defer context.AfterFunc(ctx, func() { _ = c.Process.Kill() })() // what has ended is not killed
 		var exit *exec.ExitError
-		if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		if err := c.Wait(); err != nil && !errors.As(err, &exit) {
 			h.t.Fatalf("larder %v: %v", args, err)
 		}
 		r.code = c.ProcessState.ExitCode()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -162,4 +163,15 @@ func TestADemoOnATerminalLogsWhatIsAskedFor(t *testing.T) {
 	demo.shows("level=INFO msg=webhooks")
 	demo.interrupt()
 	demo.ends(0)
+}
+
+// A demo that is interrupted before its daemon has begun has shown nothing: it does not end well.
+func TestADemoThatIsInterruptedBeforeItsDaemonBegins(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	r := newHouse(t).runUntil(ctx, strings.NewReader(""), "demo", "--days", "2", "--orders-per-day", "5")
+	if r.code != 1 || r.out != "" || !strings.HasSuffix(r.errors, "\nlarder: interrupted\n") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.errors)
+	}
 }
