@@ -15,7 +15,7 @@ type Int128 struct {
 // Row is what every row of a [Batch] carries besides its columns.
 type Row struct {
 	ID        string
-	Version   uint64    // grows strictly per source (DESIGN R4)
+	Version   uint64    // grows strictly per source (docs/rules.md R4)
 	FetchedAt time.Time // by the service's clock
 	Raw       []byte    // the row's JSON as received
 }

@@ -8,5 +8,5 @@
 // [Commit] together with the tombstones of that page and the checkpoint that
 // covers it, and hands it to [Sink.Write]. The sink groups the commits of all
 // sources and streams, makes their rows durable first and their checkpoints
-// after, and then resolves the receipts (DESIGN R1).
+// after, and then resolves the receipts (docs/rules.md R1).
 package sinks

@@ -2,7 +2,7 @@ package sinks
 
 import "context"
 
-// Personal is what a sink does with what its rows say of people (DESIGN R14). Its methods
+// Personal is what a sink does with what its rows say of people (docs/rules.md R14). Its methods
 // work on one stream's rows, and on its quarantine.
 type Personal interface {
 	// Forgotten are the ids of a business's orders whose customers are forgotten, and Forget

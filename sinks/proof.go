@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DayQuery selects mirrored orders for the totals of days (DESIGN §7).
+// DayQuery selects mirrored orders for the totals of days (docs/rules.md, Proof).
 type DayQuery struct {
 	Business string
 	From, To string // YYYY-MM-DD, both inclusive, Bucharest days
@@ -25,7 +25,7 @@ type DayQuery struct {
 //
 // The figures of a line of products are quantity, weight_kg, gross, line_discounts and
 // net. Its gross is quantity x (unit price + extras), of each line rounded to two
-// decimals half away from zero (api.md, "Product sales row"). RoundedLines counts the lines
+// decimals half away from zero (docs/openapi.yaml, ProductSales). RoundedLines counts the lines
 // whose gross another rounding could change: weighed ones, and those of more decimals.
 type Figures map[string]string
 
@@ -63,7 +63,7 @@ const (
 
 	VerdictProven    = "proven"    // the mirror gives what the service reports
 	VerdictHealed    = "healed"    // it differed, was repaired, and is proven now
-	VerdictExplained = "explained" // it differs as api.md leaves open, which is as good as proven
+	VerdictExplained = "explained" // it differs as the API's description leaves open, which is as good as proven
 	VerdictDrift     = "drift"     // it differs, and fetching its orders anew did not help
 	VerdictUnsettled = "unsettled" // still moving: to be asked again
 	VerdictUnproven  = "unproven"  // could not be asked, or not be compared

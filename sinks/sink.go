@@ -39,7 +39,7 @@ type Sink interface {
 	Businesses(ctx context.Context) (map[string]string, error)
 
 	// Live returns live rows in order of id: to find what vanished from a list
-	// (DESIGN R6, R10), and to compare a list with what is stored. CountLive is
+	// (docs/rules.md R6, R10), and to compare a list with what is stored. CountLive is
 	// how many there are, whatever After and Limit say.
 	Live(ctx context.Context, q LiveQuery) ([]LiveRow, error)
 	CountLive(ctx context.Context, q LiveQuery) (uint64, error)
@@ -59,7 +59,7 @@ type Sink interface {
 
 	// Beat says that a process is alive and which sources it wants to serve from
 	// now on, and returns the claims of every process that is alive, its own
-	// included (DESIGN R12). A process whose last beat is older than
+	// included (docs/rules.md R12). A process whose last beat is older than
 	// [ClaimTimeout] by the warehouse's clock is not alive; when it comes back its
 	// claims count from then on. A process that wants no source any more has left.
 	// Times are the warehouse's.
@@ -86,7 +86,7 @@ type Sink interface {
 	Verdicts(ctx context.Context, business, source, from, to string) ([]Verdict, error)
 
 	// MaxVersion returns the highest version stored in any table, the first
-	// versions of checkpoints included, 0 for none (DESIGN R4: versions grow across
+	// versions of checkpoints included, 0 for none (docs/rules.md R4: versions grow across
 	// restarts).
 	MaxVersion(ctx context.Context) (uint64, error)
 
@@ -125,7 +125,7 @@ type Commit struct {
 
 	// Fence, when not nil, is asked before each statement that writes part of the
 	// commit. From its first error on nothing of it is written any more: another
-	// process may have taken the source over (DESIGN R12).
+	// process may have taken the source over (docs/rules.md R12).
 	Fence func() error
 }
 
@@ -140,7 +140,7 @@ type Tombstone struct {
 	Raw       []byte    // the tombstone as received; nil when Larder found it out
 }
 
-// Quarantined is a row that could not be understood (DESIGN R8).
+// Quarantined is a row that could not be understood (docs/rules.md R8).
 type Quarantined struct {
 	ID        string // may be empty: the row had none
 	Field     string // path, e.g. items.3.unit_price
@@ -177,7 +177,7 @@ func ContentHash(key string) (hash string, ok bool) {
 }
 
 // Drift is an unknown field or value, or digits that were cut, each reported once per
-// source (DESIGN §4, R9).
+// source (docs/rules.md R9).
 type Drift struct {
 	Path    string // e.g. items.discount_code
 	Kind    string // field, value, digits, totals
@@ -218,7 +218,7 @@ type Checkpoint struct {
 	// Watermark is the newest updated_at that is durable; zero before the first.
 	Watermark time.Time
 	// Pending is the newest updated_at seen by a walk whose pages came out of
-	// order: it becomes the watermark at the end of the walk (DESIGN R3).
+	// order: it becomes the watermark at the end of the walk (docs/rules.md R3).
 	Pending time.Time
 	// Since is the updated_since of the walk under way; zero for none.
 	Since time.Time
@@ -233,7 +233,7 @@ type Checkpoint struct {
 	Tombstones uint64
 	// FirstVersion of a long walk is below the version of every row that it
 	// brings, and above that of every row stored before it began: what is live
-	// and below that of a full resync at its end was not seen (DESIGN R6).
+	// and below that of a full resync at its end was not seen (docs/rules.md R6).
 	FirstVersion uint64
 	StartedAt    time.Time
 	UpdatedAt    time.Time

@@ -11,7 +11,7 @@ import (
 )
 
 // identify takes over an answer of /me: the key, its limits, and what it may read. A location that
-// is deactivated leaves /me while its rows can stay listed (DESIGN §5, open readings): if its rows
+// is deactivated leaves /me while its rows can stay listed (docs/rules.md, Open readings): if its rows
 // were mirrored, it is inactive, and not unknown.
 func (s *source) identify(answer api.Document[types.Me]) stream.Identity {
 	s.AnswerTime(answer.Date)

@@ -56,7 +56,7 @@ func (w *world) expectExplained(day string) {
 }
 
 // TestRefundsOfRemovedOrdersAreExplained, whether the mirror had their values or not: the
-// service may count them or not (DESIGN §5).
+// service may count them or not (docs/rules.md, Open readings).
 func TestRefundsOfRemovedOrdersAreExplained(t *testing.T) {
 	for name, c := range map[string]struct{ counted, before bool }{
 		"counted": {counted: true}, "not counted": {}, "counted, removed before the mirror began": {true, true}, "not counted, removed before": {before: true},

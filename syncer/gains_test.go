@@ -157,7 +157,7 @@ func inGaining(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *wo
 }
 
 // Whatever the service adds, wherever, every row lands, nothing is in quarantine, every
-// day is proven, every row verifies, and what was added is named once (DESIGN R9).
+// day is proven, every row verifies, and what was added is named once (docs/rules.md R9).
 func TestWhatTheServiceAddsCostsNothing(t *testing.T) {
 	inGaining(t, sandbox.Options{Seed: 12, Orders: 600, Days: 20, OnlineOrders: 100}, func(t *testing.T, w *world, g *gaining) {
 		w.edit = keepAll

@@ -59,7 +59,7 @@ func (s *source) askKey(ctx context.Context, skip func() bool) error {
 
 // restore reads what the sink has stored, once in a life: no other process writes it meanwhile. Where
 // a process before this one was at work, the key's budget starts with care: how much that one has
-// spent is known to nobody but the service (DESIGN B2). How long ago that was is not asked: what
+// spent is known to nobody but the service (docs/rules.md B2). How long ago that was is not asked: what
 // was stored bears the stamps of another clock, and either may be wrong by hours.
 func (s *source) restore(ctx context.Context) error {
 	if s.restored {

@@ -23,7 +23,7 @@ type Selection struct {
 	Streams []string
 	// Full makes the pass a full resync with its sweep; one that is under way is
 	// brought to its end. ConfirmSweep lets the sweep remove what its guard would
-	// hold (DESIGN R6).
+	// hold (docs/rules.md R6).
 	Full, ConfirmSweep bool
 	// RetryFor is how long what fails is tried again, from its checkpoint, without
 	// coming further; not at all when zero.

@@ -352,7 +352,7 @@ func TestMoreOnlineOrdersOfOneInstantThanAPageHas(t *testing.T) {
 }
 
 // What the service answered last is right, also when it goes back in time or from a final
-// status; what api.md does not name is kept and reported.
+// status; what the API's description does not name is kept and reported.
 func TestOnlineOrdersThatMoveStrangely(t *testing.T) {
 	inOnline(t, func(t *testing.T, f *fake, w *world) {
 		now := time.Now()

@@ -13,9 +13,9 @@ import (
 )
 
 // TestAnyInterleavingEndsInTheRightRows drives the daemon over a list that changes
-// between any two of its pages, with everything that api.md leaves open and every
+// between any two of its pages, with everything that the API's description leaves open and every
 // fault that a walk has to bear, and compares the mirror with the list when both
-// have come to rest (DESIGN §5).
+// have come to rest (docs/rules.md, Open readings).
 func TestAnyInterleavingEndsInTheRightRows(t *testing.T) {
 	alone(t)
 	for name, c := range map[string]struct{ silent, resyncs bool }{

@@ -369,7 +369,7 @@ func TestAFullResyncGoesOnAfterACrash(t *testing.T) {
 	})
 }
 
-// Incremental walks are as fresh during a full resync as without one (DESIGN R7).
+// Incremental walks are as fresh during a full resync as without one (docs/rules.md R7).
 func TestAFullResyncDelaysNoFreshRow(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 34, Orders: 1200, Readings: smallPages}, func(t *testing.T, w *world) {
 		must(t, w.box.UpdateKey(w.box.Key(0, sandbox.RoleMain).Value, func(k *sandbox.Key) { k.Limits.PerMinute = 40 }))
@@ -516,7 +516,7 @@ func limited(w *world) Source {
 }
 
 // Rows can move between locations that a key sees and does not see, in both
-// directions (api.md, "Pagination and sync rules" 3).
+// directions (docs/openapi.yaml, Lists with a cursor).
 func TestRowsThatMoveOutOfSightAndBack(t *testing.T) {
 	inWorld(t, sandbox.Options{Seed: 36, Orders: 50}, func(t *testing.T, w *world) {
 		r := w.box.Restaurant(0)

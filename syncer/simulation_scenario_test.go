@@ -147,7 +147,7 @@ func newReadings(g *rand.Rand) sandbox.Readings {
 	return r
 }
 
-// leavesOpen reports whether days may differ by what api.md leaves open.
+// leavesOpen reports whether days may differ by what the API's description leaves open.
 func (p *scenario) leavesOpen(subject string) bool {
 	if subject == sinks.SubjectProducts {
 		return p.box.Readings.GrossPerProduct

@@ -20,7 +20,7 @@ import (
 )
 
 // source is one API key at work, as it was built, for one life: its streams and their turns, on
-// or off by the key's scopes. Trouble stays with the source that has it (DESIGN R11).
+// or off by the key's scopes. Trouble stays with the source that has it (docs/rules.md R11).
 type source struct {
 	*stream.Source
 	syncer *Syncer

@@ -50,7 +50,7 @@ type Options struct {
 	// service's clock are reckoned with it, and waiting is not.
 	Now func() time.Time
 	// Exclusive: no other process can reach the warehouse. Else the sources are
-	// served only while no other process serves them (DESIGN R12), and Process is
+	// served only while no other process serves them (docs/rules.md R12), and Process is
 	// how this one is known to the others; it is given an id when it has none.
 	Exclusive bool
 	Process   sinks.Process

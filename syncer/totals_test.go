@@ -361,7 +361,7 @@ func TestProductsOfTheConfiguredLocations(t *testing.T) {
 	})
 }
 
-// A line that comes back after a restart as it is stored closes its entry in quarantine (DESIGN R8).
+// A line that comes back after a restart as it is stored closes its entry in quarantine (docs/rules.md R8).
 func TestALineThatComesBackAfterARestartClosesItsEntry(t *testing.T) {
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		time.Sleep(12 * time.Hour) // away from midnight

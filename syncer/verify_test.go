@@ -58,7 +58,7 @@ func briefs(found []verify.Finding) []string {
 	return all
 }
 
-// The shapes of the oracle are written from api.md by hand; the tables are
+// The shapes of the oracle are written from the API's description by hand; the tables are
 // made from the types of the API. They must know the same columns.
 func TestTheOracleKnowsEveryColumn(t *testing.T) {
 	for _, d := range registry.All() {

@@ -243,7 +243,7 @@ func TestBackoffDoublesToItsCap(t *testing.T) {
 func TestRetryAfterIsRead(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"": 0, "17": 17 * time.Second, " 2.5 ": 2500 * time.Millisecond, "-3": 0, "0": 0, "NaN": 0, "1e99": maxRetryAfter, "soon": 0,
-		"Sat, 14 Mar 2026 20:00:30 GMT": 0, // api.md has seconds
+		"Sat, 14 Mar 2026 20:00:30 GMT": 0, // the API's description has seconds
 	} {
 		if got := parseRetryAfter(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)

@@ -32,7 +32,7 @@ type Options struct {
 	// Timeouts default to defaultTimeouts, field by field.
 	Timeouts Timeouts
 	// Keep says what is kept of an order placed through the key, whose JSON it is given: of
-	// its customer nothing else is known behind the client (DESIGN R14). What is given stays
+	// its customer nothing else is known behind the client (docs/rules.md R14). What is given stays
 	// as it is. Without it no such order is asked for.
 	Keep func(order Raw) Raw
 	// RetryMax is how many times a request is sent again; default 4, negative
@@ -52,7 +52,7 @@ type Options struct {
 // may be sent. It is the consumer's side of a budget.
 type Gate interface {
 	// Enter waits its turn. Heavy requests (/sales/daily, /sales/products) have
-	// a limit of their own (api.md, "Limits"). Leave must be called exactly once
+	// a limit of their own (docs/openapi.yaml, Limits a minute). Leave must be called exactly once
 	// when the service has answered, or will not; it may be called from another
 	// goroutine. An error ends the request as it is, without a retry.
 	Enter(ctx context.Context, heavy bool) (leave func(Verdict), err error)

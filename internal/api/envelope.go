@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What an envelope may hold at most. A page has 200 rows by api.md; what is more is
+// What an envelope may hold at most. A page has 200 rows by the API's description; what is more is
 // taken as long as it is no flood, since each row of a few bytes costs a hundred
 // here. A cursor goes back in an address, which servers and proxies cut.
 const (
@@ -117,7 +117,7 @@ var errNoData = shapeWrong(0, `no "data"`)
 const blanks = " \n\r\t"
 
 // parseObject reads the one object that a body must be. Unknown fields are ignored. Texts may be
-// no UTF-8, and names of rows may come twice: that is a row's matter, not a page's (DESIGN R8).
+// no UTF-8, and names of rows may come twice: that is a row's matter, not a page's (docs/rules.md R8).
 func parseObject(body []byte, v any) error {
 	begin := bytes.TrimLeft(body, blanks)
 	switch {

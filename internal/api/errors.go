@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/text"
 )
 
-// Codes of the error envelope that the read side knows (api.md, "Errors").
+// Codes of the error envelope that the read side knows (docs/openapi.yaml, Error).
 const (
 	CodeKeyDisabled       = "api_key_disabled"
 	CodeAPIDisabled       = "api_disabled"
@@ -25,7 +25,7 @@ const (
 type Error struct {
 	Route  string // "GET /products/{id}"
 	Status int
-	// Code is empty when the body was not the envelope of api.md: then Message
+	// Code is empty when the body was not the envelope of the API's description: then Message
 	// tells what was seen instead, and a proxy on the way is likely to have
 	// answered.
 	Code    string
@@ -37,7 +37,7 @@ type Error struct {
 	RetryAfter    time.Duration // 0: not said
 	Date          time.Time     // the service's clock, zero when not said
 	// Limit is X-RateLimit-Limit, -1 when missing: the service counts every
-	// request of a valid key to a route that exists (api.md, "Limits").
+	// request of a valid key to a route that exists (docs/openapi.yaml, Limits a minute).
 	Limit    int
 	Attempts int
 }

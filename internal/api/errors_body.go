@@ -20,12 +20,12 @@ const (
 	BodyHTML      BodyKind = "html"
 	BodyTruncated BodyKind = "truncated" // the JSON ends in the middle
 	BodySyntax    BodyKind = "syntax"    // not JSON, or something follows it
-	BodyShape     BodyKind = "shape"     // JSON, but not what api.md says
+	BodyShape     BodyKind = "shape"     // JSON, but not what the API's description says
 	BodyTooLarge  BodyKind = "too_large"
 	BodyEncoding  BodyKind = "encoding" // a Content-Encoding that was not asked for
 )
 
-// BodyError is an answer 200 that makes no sense (DESIGN R8).
+// BodyError is an answer 200 that makes no sense (docs/rules.md R8).
 type BodyError struct {
 	Route       string
 	Kind        BodyKind

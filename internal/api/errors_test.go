@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"validation", answers(422, `{"error":{"code":"validation_failed","message":"no","details":{"fields":{"to":["too far","bad"],"cursor":["changed"]}}}}`),
 			"validation", "GET /products: 422 validation_failed: no; cursor: changed; to: too far, bad"},
 		{"details of another shape", answers(422, `{"error":{"code":"validation_failed","message":"no","details":["x"]}}`), "validation", "GET /products: 422 validation_failed: no"},
-		{"more than api.md says", answers(403, `{"trace":[],"error":{"code":"insufficient_scope","Code":"api_disabled","hint":{"x":1},"message":"no","MESSAGE":"x","display_message":{"ro":"nu"},`+
+		{"more than the API's description says", answers(403, `{"trace":[],"error":{"code":"insufficient_scope","Code":"api_disabled","hint":{"x":1},"message":"no","MESSAGE":"x","display_message":{"ro":"nu"},`+
 			`"details":{"required_scope":"menu:read","Required_Scope":"x","required_scopes":7,"granted_scopes":["sales:read"],"fields":{"to":["bad"],"x":{"y":1}},"more":null}},"Error":{"code":"location_forbidden"}}`),
 			"scope", "GET /products: 403 insufficient_scope: no (needs menu:read, the key has sales:read); to: bad"},
 		{"rate limited", answers(429, errorBody("rate_limited"), "Retry-After", "12"), "rate_limited temporary", "GET /products: 429 rate_limited: what went wrong (retry after 12s)"},

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 )
 
-// Errors of a list that would not end, or cannot be followed (DESIGN R3).
+// Errors of a list that would not end, or cannot be followed (docs/rules.md R3).
 var (
 	ErrRepeatedCursor = errors.New("the service sent a cursor that it had sent before" + tellTheService)
 	ErrNoCursor       = errors.New("the service says has_more without a next_cursor" + tellTheService)

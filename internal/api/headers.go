@@ -8,7 +8,7 @@ import (
 )
 
 // maxRetryAfter bounds what a Retry-After is believed. The limits are of a minute
-// (api.md, "Limits"); a service that means a day is asked once an hour until then,
+// (docs/openapi.yaml, Limits a minute); a service that means a day is asked once an hour until then,
 // and one that was mistaken is not left alone for a day.
 const maxRetryAfter = time.Hour
 
@@ -54,7 +54,7 @@ func headerCount(h http.Header, name string) int {
 	return n
 }
 
-// parseRetryAfter reads seconds (api.md, "Limits"). A date, which only a proxy would send, counts as
+// parseRetryAfter reads seconds (docs/openapi.yaml, Limits a minute). A date, which only a proxy would send, counts as
 // not said.
 func parseRetryAfter(text string) time.Duration {
 	if text == "" {

@@ -15,7 +15,7 @@ import (
 // answer's memory: keeping one row keeps the page; writing to one is wrong.
 type Raw = []byte
 
-// PageLimit is the most rows of a page (api.md, "Limits").
+// PageLimit is the most rows of a page (docs/openapi.yaml, Limits a minute).
 const PageLimit = 200
 
 // List is a cursor list of the API: rows and tombstones ([types.Tombstone]).
@@ -28,7 +28,7 @@ func ListAt(path string) List { return List{route{path: path}} }
 var SalesOrders = ListAt("/sales/orders")
 
 // ListQuery selects rows of a list. Following a cursor, the filters must stay
-// as they were (api.md, "Shared query parameters").
+// as they were (docs/openapi.yaml, Lists with a cursor).
 type ListQuery struct {
 	// UpdatedSince, when not zero, asks for rows changed at or after it,
 	// tombstones included. On /sales/orders that is mirror mode.

@@ -12,10 +12,10 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// onlinePageLimit is the most orders of a page (api.md, "Limits").
+// onlinePageLimit is the most orders of a page (docs/openapi.yaml, Limits a minute).
 const onlinePageLimit = 100
 
-// OnlineOrders is the list of the orders placed through a key (api.md, "Ordering"), read as
+// OnlineOrders is the list of the orders placed through a key (docs/openapi.yaml, /orders), read as
 // a cursor list: next_updated_since stands in the place of the cursor. It has no tombstones
 // and no filter but updated_since.
 var OnlineOrders onlineOrders

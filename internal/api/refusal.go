@@ -33,7 +33,7 @@ func (k *call) refusal() *Error {
 		Route: k.target.name(), Status: k.status, Attempts: k.attempts,
 		RetryAfter: k.verdict.RetryAfter, Date: k.verdict.Date, Limit: k.verdict.Limit,
 	}
-	var body struct { // api.md, "Errors"
+	var body struct { // docs/openapi.yaml, Error
 		Error soft[struct {
 			Code    soft[string] `json:"code"`
 			Message soft[string] `json:"message"`
@@ -64,7 +64,7 @@ func (k *call) refusal() *Error {
 	return e
 }
 
-// unusual describes a refusal without the envelope of api.md.
+// unusual describes a refusal without the envelope of the API's description.
 func (k *call) unusual() string {
 	if k.status == http.StatusNotModified {
 		return "it says that nothing has changed, and was not asked whether: a cache on the way may have answered"

@@ -24,7 +24,7 @@ type route struct {
 // The most that is taken of an answer. A page has at most 200 rows, and a location
 // or a day is no larger than those: 16 MiB leave 80 KB for each, some ten times an
 // order with a hundred lines. Only the products sold by day have no bound in
-// api.md: of 92 days, a thousand products a day are 25 MB.
+// The API's description: of 92 days, a thousand products a day are 25 MB.
 const (
 	mostOfList     = 16 << 20
 	mostOfProducts = 64 << 20
@@ -60,7 +60,7 @@ func (t target) in(base *url.URL) (*url.URL, error) {
 	return &at, nil
 }
 
-// escapeID makes one path segment of an id. Ids hold any character (api.md,
+// escapeID makes one path segment of an id. Ids hold any character (the API's description,
 // "Conventions"); "." and ".." would be taken for steps of the path by clients
 // and proxies on the way, so their dots are escaped too.
 func escapeID(id string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWebhook has the service send a ping to the key's webhook URL, and waits for what comes
-// of it, ten seconds at most (api.md, "Webhooks"). Of a key without a URL it is an [*Error]
+// of it, ten seconds at most (docs/openapi.yaml, webhooks). Of a key without a URL it is an [*Error]
 // webhook_not_configured.
 func (c *Client) TestWebhook(ctx context.Context) (types.WebhookTest, error) {
 	_, k, err := get(ctx, c, target{route: routeWebhookTest}, nil, func(body []byte) (Raw, error) { return body, parseObject(body, &struct{}{}) })

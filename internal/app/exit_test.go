@@ -189,7 +189,7 @@ func verifiedAs(sources []syncer.SourceReport) (v verify.Report) {
 }
 
 // A key that may only place orders, at a restaurant that has switched online ordering off,
-// is normal life (DESIGN R11) to every command, beside a daemon and alone; but it cannot
+// is normal life (docs/rules.md R11) to every command, beside a daemon and alone; but it cannot
 // reconcile, nor read a stream that is asked for by name.
 func TestOneMeaningOfOnlineOrderingThatIsOff(t *testing.T) {
 	notInShort(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/syncer/status"
 )
 
-// TestTwoDaemonsOnOneWarehouse starts two and ends the one that serves (DESIGN R12), on a
+// TestTwoDaemonsOnOneWarehouse starts two and ends the one that serves (docs/rules.md R12), on a
 // server and on the embedded engine, which ends with the first and is started again by the
 // second.
 func TestTwoDaemonsOnOneWarehouse(t *testing.T) {

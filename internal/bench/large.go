@@ -20,7 +20,7 @@ var largeSizes = []int{60, 15}
 
 const largeFor = 90 * time.Second
 
-// large lets every list of a restaurant answer with bodies far larger than api.md's,
+// large lets every list of a restaurant answer with bodies far larger than the API's,
 // all from the daemon's first second on, and watches the memory of the process.
 func large(ctx context.Context, r *report) error {
 	if err := measureLarge(ctx, r, 0); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestForecastIsExact is DESIGN B5: what is said while a backfill runs comes
+// TestForecastIsExact is docs/rules.md B5: what is said while a backfill runs comes
 // true.
 func TestForecastIsExact(t *testing.T) {
 	cases := []struct {

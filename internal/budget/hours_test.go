@@ -92,7 +92,7 @@ func percentile(waits []time.Duration, p float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))]
 }
 
-// TestHoursOfBackfill is DESIGN B2 and R7: whatever the service counts by, a
+// TestHoursOfBackfill is docs/rules.md B2 and R7: whatever the service counts by, a
 // backfill uses at least 98 % of the limit without one 429, and most single fresh requests
 // do not wait.
 func TestHoursOfBackfill(t *testing.T) { backfilled(t, time.Hour) }

@@ -29,7 +29,7 @@ type Limits struct {
 	HeavyPerMinute    int // of the key, for the heavy routes
 }
 
-// DefaultLimits are those of api.md, "Limits".
+// DefaultLimits are those of docs/openapi.yaml, Limits a minute.
 var DefaultLimits = Limits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30}
 
 // maxLimit bounds the limits that /me reports: each request is remembered for two
@@ -255,7 +255,7 @@ func (k *Key) windows(heavy bool) []*window {
 
 // Forget drops a key that is no longer configured, as soon as nothing that it has
 // used counts any more. A [Ledger.Key] of the same name before then is that key
-// again, with all it has spent (DESIGN B2).
+// again, with all it has spent (docs/rules.md B2).
 func (l *Ledger) Forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

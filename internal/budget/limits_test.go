@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What holds until /me has answered may be given; what is not given is as in api.md.
+// What holds until /me has answered may be given; what is not given is as in the API's description.
 func TestLimitsUntilTheKeyTellsItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		given Limits

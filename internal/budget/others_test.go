@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestOthersAreGivenWay is DESIGN B3: another program uses the key, knowing
+// TestOthersAreGivenWay is docs/rules.md B3: another program uses the key, knowing
 // nothing of us. It must get nearly all it asks for, and once it is gone the
 // whole limit is used again.
 func TestOthersAreGivenWay(t *testing.T) {

@@ -101,7 +101,7 @@ func (v *lives) answered(after time.Duration) {
 	v.stalled = append(v.stalled, after)
 }
 
-// TestKilledAgainAndAgain is DESIGN B2 for a process that forgets what the one
+// TestKilledAgainAndAgain is docs/rules.md B2 for a process that forgets what the one
 // before it spent: killed 2 to 10 seconds after its start again and again, at
 // moments that no algorithm of the service likes better than others, it draws no
 // 429; nor does one that is killed after minutes of a backfill or of bursts.
@@ -172,7 +172,7 @@ func (v *lives) againAndAgain(t *testing.T, algorithm string, least, most time.D
 	}
 }
 
-// TestKilledAgainAndAgainUnderOtherLimits is DESIGN B2 for processes that do not know the limits until /me
+// TestKilledAgainAndAgainUnderOtherLimits is docs/rules.md B2 for processes that do not know the limits until /me
 // has answered: after two minutes or more of work one is killed, and those after it every few seconds.
 func TestKilledAgainAndAgainUnderOtherLimits(t *testing.T) { killedUnderOtherLimits(t, 1) }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Lane is the precedence of a request (DESIGN B4): a lower lane takes what the
+// Lane is the precedence of a request (docs/rules.md B4): a lower lane takes what the
 // ones above leave, all of it, and a twenty-first where they leave nothing. Within a
 // lane, first come, first served.
 type Lane uint8

@@ -46,7 +46,7 @@ func (r *rate) add(now instant, n float64) {
 
 // Forecast is how long so many requests more of a lane will take, all of them heavy
 // or none, at what the lanes above, other keys and others leave of the limits now
-// (DESIGN B5).
+// (docs/rules.md B5).
 func (k *Key) Forecast(requests int, lane Lane, isHeavy bool) time.Duration {
 	if requests <= 0 {
 		return 0

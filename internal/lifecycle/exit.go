@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Exit codes (DESIGN §2). Of several the largest counts.
+// Exit codes (docs/rules.md E1). Of several the largest counts.
 const (
 	ExitDone      = 0
 	ExitProblem   = 1 // it ran and found something wrong

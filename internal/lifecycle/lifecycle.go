@@ -1,5 +1,5 @@
 // Package lifecycle is how a process keeps running and how it ends: it closes what was opened, in
-// reverse order, and says with which code a command exits (DESIGN §2).
+// reverse order, and says with which code a command exits (docs/rules.md E1).
 //
 // Contents: the order and the deadlines of clean-ups, waiting that ends with a context, how long to
 // wait after failures, loops that survive a panic, exit codes, and errors that any command may end

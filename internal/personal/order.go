@@ -8,7 +8,7 @@ import (
 )
 
 // CustomerKeyField is the field of an order that holds the pseudonym. It is ours, not
-// api.md's: one that the service sends is removed, unless all is kept.
+// the API's: one that the service sends is removed, unless all is kept.
 const CustomerKeyField = "customer_key"
 
 // Order is what is kept of an order, as JSON. The raw one stays as it is. What is not kept is

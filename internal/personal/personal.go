@@ -1,4 +1,4 @@
-// Package personal decides what is kept of the people who order online (DESIGN R14).
+// Package personal decides what is kept of the people who order online (docs/rules.md R14).
 //
 // Contents: which fields of an order say something of a person, and what takes their place. It
 // imports nothing of ours, so that the client of the API can use it before anything else sees an
@@ -80,7 +80,7 @@ func (p Policy) CustomerKey(phone string) string {
 // country is what a number begins with that names no country: Romania's.
 const country = "40"
 
-// normalise is a phone as digits, country first: api.md takes any form of 6 to 40
+// normalise is a phone as digits, country first: the API's description takes any form of 6 to 40
 // characters, and prefers the international one.
 func normalise(phone string) string {
 	digits := strings.Map(func(r rune) rune {

@@ -233,7 +233,7 @@ func TestForgettingWaitsForRowsUnderWay(t *testing.T) {
 	}
 }
 
-// What has another shape than api.md says keeps its kind alone, so that the mapping still
+// What has another shape than the API's description says keeps its kind alone, so that the mapping still
 // sees that it is wrong.
 func TestValuesOfAWrongKind(t *testing.T) {
 	p := policy(t, Drop)

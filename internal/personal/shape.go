@@ -69,7 +69,7 @@ func list(parts ...map[string]*shape) *shape { return &shape{each: object(parts.
 // customer is the customer of an order: null, and the pseudonym behind it where there is one.
 var customer = &shape{}
 
-// order is what is kept of an order (api.md, "Order"). Texts that people write are not: notes
+// order is what is kept of an order (docs/openapi.yaml, Order). Texts that people write are not: notes
 // of the order, of its lines and of the delivery, allergies, the message of a rejection, the
 // reason of a cancellation, the reference of a payment.
 var order = object(

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
-// Where the API's description is served (api.md, "Versioning" 5). It needs no key and counts
+// Where the API's description is served (docs/openapi.yaml, Versions). It needs no key and counts
 // against no limit.
 const (
 	descriptionYAML = "/openapi.yaml"

@@ -1,7 +1,7 @@
 // Package sandbox serves a working copy of the API, with invented restaurants, for demo,
 // tests and benchmarks.
 //
-// It follows api.md sentence by sentence, and can act out each of its open
+// It follows the API's description sentence by sentence, and can act out each of its open
 // readings (Readings). The restaurants are in package world, their online orders in package
 // ordering, and what brings the events of those to a receiver in package webhooks. Who may
 // ask, and how often, is in package keys; what goes wrong on demand in package faults.

@@ -34,7 +34,7 @@ func whenOrdering(handle func(onlineCall) *refusal.Refusal) func(*request) *refu
 	}
 }
 
-// maxOrderingBody is what a body may have (api.md, "Limits").
+// maxOrderingBody is what a body may have (docs/openapi.yaml, Limits a minute).
 const maxOrderingBody = 64 << 10
 
 func (c onlineCall) body() ([]byte, *refusal.Refusal) {
@@ -114,7 +114,7 @@ func cancelOnlineOrder(c onlineCall) *refusal.Refusal {
 }
 
 const (
-	maxOnlineLimit = 100 // of GET /orders (api.md, "Limits")
+	maxOnlineLimit = 100 // of GET /orders (docs/openapi.yaml, Limits a minute)
 	maxExternalID  = 64
 )
 

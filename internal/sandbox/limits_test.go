@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
 
-// api.md, "Limits": 120 a minute per key under each way to count a minute.
+// docs/openapi.yaml, Limits a minute: 120 a minute per key under each way to count a minute.
 func TestRequestsPerKey(t *testing.T) {
 	for _, c := range []struct {
 		algorithm string

@@ -43,7 +43,7 @@ func sum(t testing.TB, values ...any) *big.Rat {
 	return total
 }
 
-// api.md: item "total = quantity x unit_price x (1 - discount) + extras x
+// The API's description: item "total = quantity x unit_price x (1 - discount) + extras x
 // quantity"; "net_sales = total - tip - SGR deposit (equal to items - order
 // discount + delivery fee)". Recomputed exactly, in rationals.
 func TestMoneyOfOrders(t *testing.T) {

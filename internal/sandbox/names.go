@@ -13,7 +13,7 @@ import (
 type (
 	// Key is an API key with what it may do.
 	Key = keys.Key
-	// Readings choose between readings that api.md leaves open.
+	// Readings choose between readings that the API's description leaves open.
 	Readings = readings.Readings
 	// Restaurant changes one restaurant.
 	Restaurant = world.Restaurant

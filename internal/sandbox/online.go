@@ -69,7 +69,7 @@ func (l *online) apps(business int) []ordering.App {
 }
 
 // endpoint is where a key's events go: nowhere for a key that the restaurant has disabled or
-// deleted, of which api.md says nothing.
+// deleted, of which the API's description says nothing.
 func (l *online) endpoint(app string) (webhooks.Endpoint, bool) {
 	k, ok := l.keys.OfApp(app)
 	return webhooks.Endpoint{URL: k.WebhookURL, Secret: k.WebhookSecret}, ok && k.WebhookURL != "" && k.State == keys.Active

@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world"
 )
 
-// DefaultLimits are the figures of api.md, "Limits".
+// DefaultLimits are the figures of docs/openapi.yaml, Limits a minute.
 var DefaultLimits = types.RateLimits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30, OrdersPerMinute: 30}
 
 // Options describe the restaurants, as world.Options do, and how they are served.

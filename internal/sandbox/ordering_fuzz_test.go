@@ -135,7 +135,7 @@ func (s *shop) poke(g *rand.Rand, answers map[int]int) {
 	}
 }
 
-// adds checks api.md's sums: a line is quantity x (unit_price + sum of option unit_price x
+// adds checks the API's sums: a line is quantity x (unit_price + sum of option unit_price x
 // option quantity), deposit excluded; total = items + deposit + tip.
 func (s *shop) adds(o types.OnlineOrder) {
 	s.t.Helper()

@@ -33,7 +33,7 @@ func (s *shop) moved(id string, kinds ...string) types.OnlineOrder {
 	return o
 }
 
-// api.md, "Order status": the transitions there are, and no other.
+// docs/openapi.yaml, OrderStatus: the transitions there are, and no other.
 func TestTheStatesOfAnOrder(t *testing.T) {
 	paths := map[string][]string{"received": nil, "accepted": {"accept"}, "ready": {"accept", "ready"}, "completed": {"accept", "ready", "complete"}, "rejected": {"reject"}, "cancelled": {"accept", "cancel"}}
 	next := map[string]string{"accept": "accepted", "reject": "rejected", "ready": "ready", "complete": "completed", "cancel": "cancelled"}

@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// api.md, "Orderable menu": "Only products offered online appear, never a product sold by
+// docs/openapi.yaml, Menu: "Only products offered online appear, never a product sold by
 // weight, at their online price"; price is "one unit without extras; with variants the
 // cheapest variant"; variant and option ids are those of the catalogue.
 func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {

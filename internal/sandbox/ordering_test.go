@@ -17,7 +17,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// api.md, "Order": what the service answers to an order with everything in it.
+// docs/openapi.yaml, Order: what the service answers to an order with everything in it.
 func TestPlaceAnOrder(t *testing.T) {
 	s := newShop(t, Options{ProductsPer: 130})
 	pizza := s.dish(func(p types.MenuProduct) bool { return len(p.Variants) > 0 && len(p.ExtraGroups) > 0 })
@@ -59,7 +59,7 @@ func TestPlaceAnOrder(t *testing.T) {
 	}
 }
 
-// api.md, "Order request" and "Text lengths", field by field. "A refusal (409 or 422) creates
+// docs/openapi.yaml, OrderRequest and "Text lengths", field by field. "A refusal (409 or 422) creates
 // nothing."
 func TestWhatAnOrderMustLookLike(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
@@ -119,7 +119,7 @@ func (s *shop) forget() {
 	}
 }
 
-// api.md, "Errors": "bad_request 400: body not a valid JSON object, or larger than 64 KB".
+// docs/openapi.yaml, Error: "bad_request 400: body not a valid JSON object, or larger than 64 KB".
 func TestABodyThatIsNoObject(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	for _, body := range []string{"", "null", "[]", `"x"`, "7", "{", `{"a":1}{`, `{"a":1} x`, "\xff\xfe", strings.Repeat(`{"a":`, 20_000)} {
@@ -137,7 +137,7 @@ func TestABodyThatIsNoObject(t *testing.T) {
 	s.details(s.send("POST", s.key, "/orders", fits(64<<10+1)), 400, "bad_request")
 }
 
-// api.md, "POST /orders": "200 Order with header Idempotent-Replayed: true when an order with
+// docs/openapi.yaml, /orders: "200 Order with header Idempotent-Replayed: true when an order with
 // this external_id exists for the key (returned unchanged even if the payload differs)".
 func TestPlacingTwice(t *testing.T) {
 	s := newShop(t, Options{})

@@ -26,7 +26,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
-// hook is a key's webhook receiver. It checks what it gets as api.md tells a receiver to.
+// hook is a key's webhook receiver. It checks what it gets as the API's description tells a receiver to.
 type hook struct {
 	t      testing.TB
 	mu     sync.Mutex
@@ -78,7 +78,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var signature = regexp.MustCompile(`^t=(\d+),v1=([0-9a-f]{64})$`)
 
-// genuine is api.md, "Authentication" 8, in the test's own words.
+// genuine is docs/openapi.yaml, webhooks, in the test's own words.
 func (h *hook) genuine(header string, body []byte) bool {
 	m := signature.FindStringSubmatch(header)
 	if m == nil {
@@ -133,7 +133,7 @@ func (h *hook) types() []string {
 	return all
 }
 
-// api.md, "Events": which changes are told, what an event carries, and how it is signed.
+// docs/openapi.yaml, webhooks: which changes are told, what an event carries, and how it is signed.
 func TestOrderEvents(t *testing.T) {
 	for want, path := range map[string][]string{
 		"accepted ready completed": {"accept", "estimate", "pay", "ready", "complete"},
@@ -205,7 +205,7 @@ func TestWhoIsTold(t *testing.T) {
 }
 
 // A receiver that was away gets every event, each with the body and id that it had, signed
-// anew (api.md, "Delivery rules" 2 and 3).
+// anew (docs/openapi.yaml, webhooks).
 func TestAReceiverThatWasAway(t *testing.T) {
 	s, h := hooked(t, Options{})
 	h.status = 503
@@ -265,7 +265,7 @@ type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-// api.md, "Webhook test result" and POST /webhooks/test.
+// docs/openapi.yaml, WebhookTest and POST /webhooks/test.
 func TestTheTestPing(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, WebhookTransport: failing{errors.New("dial 192.0.2.1: refused")}})
 	ping := func(body string) answer { return s.send("POST", s.key, "/webhooks/test", body) }

@@ -64,7 +64,7 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request, path string, 
 		w.Header().Set("Allow", strings.Join(allow, ", "))
 		s.refuse(w, r, nil, refusal.Of(refusal.Method))
 		return
-	case rt == nil: // api.md: an unknown URL answers without rate-limit headers
+	case rt == nil: // the API's description: an unknown URL answers without rate-limit headers
 		s.refuse(w, r, nil, refusal.Of(refusal.NotFound))
 		return
 	}
@@ -164,7 +164,7 @@ func (rq *request) retryAfter(d time.Duration) {
 	rq.w.Header().Set("Retry-After", strconv.Itoa(seconds))
 }
 
-// authorize checks the scope (api.md, "Authentication" 4).
+// authorize checks the scope (docs/openapi.yaml, Keys).
 func (rq *request) authorize() *refusal.Refusal {
 	want := rq.route.scopes
 	if len(want) == 0 || slices.ContainsFunc(want, func(scope string) bool { return slices.Contains(rq.key.Scopes, scope) }) {

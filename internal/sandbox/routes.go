@@ -13,7 +13,7 @@ import (
 
 // route is an address of the API.
 type route struct {
-	name   string // as api.md writes it
+	name   string // as the API's description writes it
 	parts  []string
 	method string
 	scopes []string  // any one of them opens it; none: every key

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// api.md: a cursor is "sent with the same filters"; another value of one, or
+// The API's description: a cursor is "sent with the same filters"; another value of one, or
 // another restaurant, makes it a broken one.
 func TestCursorIsBoundToItsWalk(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Businesses: 2, Readings: Readings{SharedIDs: true}})
@@ -44,7 +44,7 @@ func TestProductSalesFollowTheOrders(t *testing.T) {
 	}
 }
 
-// api.md: "name of a catalogue product is the name it was last sold under in the
+// The API's description: "name of a catalogue product is the name it was last sold under in the
 // period (or day)".
 func TestProductSalesName(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1, ProductsPer: 1, LocationsPer: 1})
@@ -81,7 +81,7 @@ func TestProductSalesName(t *testing.T) {
 	}
 }
 
-// api.md, "Tombstone": deleted_at is an instant or null; here null only for an
+// docs/openapi.yaml, Tombstone: deleted_at is an instant or null; here null only for an
 // order whose payment was taken back.
 func TestDeletedAt(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
@@ -111,7 +111,7 @@ func TestDeletedAt(t *testing.T) {
 	}
 }
 
-// An order with 100 items, as large as api.md knows them.
+// An order with 100 items, as large as the API's description knows them.
 func TestOrderWithHundredItems(t *testing.T) {
 	h := newHarness(t, Options{Orders: -1})
 	id := must(h.Restaurant(0).PlaceOrder(OrderSpec{Items: 100, Channel: "platform_b", Type: "takeaway"}))(t)

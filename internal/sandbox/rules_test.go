@@ -16,7 +16,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// api.md, "Errors": "malformed request, impossible date or instant, changed or
+// docs/openapi.yaml, Error: "malformed request, impossible date or instant, changed or
 // broken cursor, or a data-changing filter combined with sync", with
 // details.fields by field.
 func TestValidation(t *testing.T) {
@@ -59,7 +59,7 @@ func flipped(cursor string) string {
 	return string(b)
 }
 
-// api.md, "Authentication" 3 and "Limits": missing or wrong 401, deleted 401,
+// docs/openapi.yaml, Keys and "Limits": missing or wrong 401, deleted 401,
 // disabled 403, all without rate-limit headers.
 func TestKeyStates(t *testing.T) {
 	h := newHarness(t, Options{})
@@ -82,7 +82,7 @@ func TestKeyStates(t *testing.T) {
 	h.refused(h.get("/me"), 401, "unauthorized")
 }
 
-// api.md, "Authentication" 7: a regenerated key may keep the old one valid.
+// docs/openapi.yaml, Keys: a regenerated key may keep the old one valid.
 func TestRotation(t *testing.T) {
 	h := newHarness(t, Options{})
 	fresh, err := h.RotateKey(h.key, 24*time.Hour)
@@ -101,7 +101,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// api.md, "Authentication" 4: insufficient_scope with its details; GET /me needs
+// docs/openapi.yaml, Keys: insufficient_scope with its details; GET /me needs
 // no scope; GET /locations takes either of two.
 func TestScopes(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true})
@@ -123,7 +123,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// api.md, "Locations": a key with only orders:write gets 403 api_disabled while
+// docs/openapi.yaml, /locations: a key with only orders:write gets 403 api_disabled while
 // online ordering is off; with locations:read the status is disabled.
 func TestOrderingOff(t *testing.T) {
 	h := newHarness(t, Options{Readings: Readings{OrderingOff: true}})
@@ -135,7 +135,7 @@ func TestOrderingOff(t *testing.T) {
 	}
 }
 
-// api.md, "Authentication" 5: ids outside the key's locations give 404, an
+// docs/openapi.yaml, Keys: ids outside the key's locations give 404, an
 // explicit location_id outside them 403, an unknown one 404.
 func TestLocationLimits(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 400})
@@ -178,7 +178,7 @@ func TestLocationLimits(t *testing.T) {
 	}
 }
 
-// api.md, "Rows in sync lists" and "Tombstone".
+// docs/openapi.yaml, Tombstone and "Tombstone".
 func TestTombstones(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
@@ -205,7 +205,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// api.md, /sales/orders: "an order that no longer counts as a sale returns as a
+// docs/openapi.yaml, /sales/orders: "an order that no longer counts as a sale returns as a
 // tombstone with reason cancelled, unpaid or deleted"; range mode shows "the
 // range's paid orders deleted since" with include_deleted only; one order is 404
 // for anything that is not a sale.
@@ -255,7 +255,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// api.md, "Page": default 50, at most 200; range mode carries from and to,
+// docs/openapi.yaml, Lists with a cursor: default 50, at most 200; range mode carries from and to,
 // default the last 7 days.
 func TestPages(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true})

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// Every row has exactly the fields of api.md: decoding it into the type refuses
+// Every row has exactly the fields of the API's description: decoding it into the type refuses
 // unknown ones, and encoding it again loses nothing and adds nothing.
 func TestRowsHaveTheFieldsOfTheAPI(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 3000, ProductsPer: 130})

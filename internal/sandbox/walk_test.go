@@ -36,7 +36,7 @@ var lists = map[string]string{
 	StreamCategories: "/categories", StreamProducts: "/products", StreamIngredients: "/ingredients", StreamSalesOrders: "/sales/orders",
 }
 
-// api.md, "Pagination and sync rules": whatever changes between the pages of a
+// docs/openapi.yaml, Lists with a cursor: whatever changes between the pages of a
 // walk, the walk and one more from the newest updated_at minus two minutes end
 // in the right rows.
 func TestWalksOverAMovingWorld(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package webhooks takes the events of online orders in that the service sends (api.md,
+// Package webhooks takes the events of online orders in that the service sends (the API's description,
 // "Events"), on a listener of its own.
 //
 // Contents: which events are accepted, and what is answered.
@@ -14,5 +14,5 @@
 // # When something fails
 //
 // The warehouse is unreachable, or the source is not served by this process: 503. What is lost in
-// spite of all tries, polling brings: a webhook is a faster poll (DESIGN R15).
+// spite of all tries, polling brings: a webhook is a faster poll (docs/rules.md R15).
 package webhooks

@@ -19,7 +19,7 @@ const (
 	// maxBody is the most bytes of an event: an order of 100 lines with ten options each is
 	// a sixth of it.
 	maxBody = 1 << 20
-	// answerWithin leaves a second of the ten in which api.md wants an answer.
+	// answerWithin leaves a second of the ten in which the API's description wants an answer.
 	answerWithin = 9 * time.Second
 	// smallBody is what an event has at most as a rule. What is larger needs one of maxLarge
 	// places until it is answered: so those who cannot sign fill no memory, who sends slowly
@@ -229,14 +229,14 @@ type event struct {
 	} `json:"data"`
 }
 
-// known are the types of events that api.md names, pings aside.
+// known are the types of events that the API's description names, pings aside.
 var known = map[string]bool{"order.accepted": true, "order.rejected": true, "order.ready": true, "order.completed": true, "order.cancelled": true}
 
 // take stores what a genuine event says.
 func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcome, int) {
 	var e event
 	if json.Unmarshal(body, &e) != nil || e.ID == "" || e.Type == "" {
-		r.opts.Logger.Warn("a signed webhook is no event as api.md has them: it is refused", "source", source, "bytes", len(body))
+		r.opts.Logger.Warn("a signed webhook is no event as the API's description has them: it is refused", "source", source, "bytes", len(body))
 		return Refused, http.StatusBadRequest
 	}
 	if e.Type == "ping" {
@@ -247,7 +247,7 @@ func (r *Receiver) take(ctx context.Context, source string, body []byte) (Outcom
 	}
 	order := len(e.Data.Order) > 0 && e.Data.Order[0] == '{'
 	if !known[e.Type] {
-		r.warn(logTypeEvery, source, e.Type, "the service sends events of a type that api.md does not name: an order in them is stored")
+		r.warn(logTypeEvery, source, e.Type, "the service sends events of a type that the API's description does not name: an order in them is stored")
 		if !order {
 			return NoOrder, http.StatusNoContent
 		}

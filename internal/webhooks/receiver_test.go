@@ -179,7 +179,7 @@ func TestPingsAndTypesToCome(t *testing.T) {
 	if code := in.post("/webhooks/bistro", ping); code != 204 || !in.LastPing("bistro").Equal(in.now) || in.count(Ping) != 1 {
 		t.Errorf("%d, last ping %s", code, in.LastPing("bistro"))
 	}
-	// A type that api.md does not name: the order in it is stored, and the log reports it once a day.
+	// A type that the API's description does not name: the order in it is stored, and the log reports it once a day.
 	for _, id := range []string{"evt_1", "evt_2"} {
 		if code := in.post("/webhooks/bistro", eventOf(id, "order.delayed")); code != 204 {
 			t.Errorf("%d", code)
@@ -202,7 +202,7 @@ func TestPingsAndTypesToCome(t *testing.T) {
 	}
 }
 
-// However many types there are that api.md does not name, few are remembered and logged.
+// However many types there are that the API's description does not name, few are remembered and logged.
 func TestUnknownTypesAreBounded(t *testing.T) {
 	in := newInbox(t)
 	for i := range 2 * maxLogged {

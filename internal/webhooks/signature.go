@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tolerance is how far the time of a signature may be from now (api.md, "Authentication" 8).
+// tolerance is how far the time of a signature may be from now (docs/openapi.yaml, webhooks).
 const tolerance = 300 * time.Second
 
 // maxSignatures bounds how many v1 of a header are compared.

@@ -141,7 +141,7 @@ func (f *flusher) runSteps(steps []step, commits []*queued) ([]step, error) {
 }
 
 // plan lays a flush out: live rows and tombstones, quarantine, drift and verdicts,
-// and only then what says that those are durable (DESIGN R1).
+// and only then what says that those are durable (docs/rules.md R1).
 func (f *flusher) plan(ctx context.Context, commits []*queued) ([]step, error) {
 	return planAll(ctx, commits, f.planRows, f.planQuarantine, f.planDrift, f.planVerdicts,
 		f.planCheckpoints, f.planRuns, f.planStatuses)

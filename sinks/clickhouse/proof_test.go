@@ -214,7 +214,7 @@ func TestDataQuality(t *testing.T) {
 		"2-items":     {`"delivery_fee":"0.00"`, `"delivery_fee":"9.99"`},
 		"3-lines":     {`"items":"33.50","discount":"3.50"`, `"items":"33.51","discount":"3.51"`},
 		"4-line":      {`"unit_price":"10.00"`, `"unit_price":"10.01"`},
-		"payments":    {`"amount":"12.50"`, `"amount":"12.49"`}, // no rule of api.md
+		"payments":    {`"amount":"12.50"`, `"amount":"12.49"`}, // no rule of the API's description
 		"refunds":     {`"amount":"32.50"`, `"amount":"32.51"`}, // nor this
 		"7-day":       {`"created_at":"2026-03-28T10:00:00Z"`, `"created_at":"2026-03-28T22:00:00Z"`},
 		"8-enormous":  {`"quantity":"2.00"`, `"quantity":"9999999999999999999999999999.9999999999"`},

@@ -35,7 +35,7 @@ type rowKey struct{ business, id string }
 func (b committedTombstone) key() rowKey { return rowKey{b.business, b.ID} }
 
 // tombstoneSteps are an INSERT … SELECT per thousand tombstones that copies the last known
-// values of the removed rows (DESIGN R5). Tombstones that were inserted with the live rows are left out.
+// values of the removed rows (docs/rules.md R5). Tombstones that were inserted with the live rows are left out.
 func (f *flusher) tombstoneSteps(types map[string]native.Type, t *changes) (steps []step) {
 	for group := range slices.Chunk(t.tombstones, tombstonesPerStatement) {
 		steps = append(steps, step{what: "tombstones", table: t.table, rows: len(group), ofRows: true, run: func(ctx context.Context) (int64, error) {

@@ -14,7 +14,7 @@ import (
 // tables with such an engine and the path tables of the database default. That holds on
 // every connection, the daemon's own included, whatever its settings.
 //
-// No grant covers three things (DESIGN §8): the function file('…'), INTO OUTFILE, and
+// No grant covers three things (docs/architecture/engine.md): the function file('…'), INTO OUTFILE, and
 // settings that name files. The server's checks refuse those, and so does the kernel where
 // it has Landlock (see ExecConfinedTo).
 const usersConfig = `<clickhouse>

@@ -64,7 +64,7 @@ func (s *stopper) cancellable(ctx context.Context, c *Conn) (release func()) {
 }
 
 // stopQuery kills until done: the engine has no other way to end a statement
-// that is being computed. SYNC would hang (DESIGN §8, pitfalls).
+// that is being computed. SYNC would hang (docs/architecture/engine.md).
 func (s *stopper) stopQuery(mark string, done <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

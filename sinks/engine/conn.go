@@ -255,7 +255,7 @@ func (i *Insertion) Commit() (Stats, error) {
 }
 
 // Abort gives up: nothing is inserted. A failed insert keeps its table locked until the
-// connection's next statement, so one is run at once (DESIGN §8, pitfalls).
+// connection's next statement, so one is run at once (docs/architecture/engine.md).
 func (i *Insertion) Abort() error {
 	i.conn.engine.lib.insertCancel(i.raw)
 	i.conn.engine.lib.insertDestroy(i.raw)

@@ -1,5 +1,5 @@
 // Package engine is the ClickHouse engine that Larder can carry itself
-// (DESIGN §8): it loads libchdb into a process of its own, holds the data folder and runs
+// (docs/architecture/engine.md): it loads libchdb into a process of its own, holds the data folder and runs
 // statements on pools of connections.
 //
 // Contents: finding and loading the library, the folder's lock, the engine's configuration,

@@ -42,7 +42,7 @@ const BackupFolder = "backup-tmp"
 // group more than fits into memory.
 const TemporaryDisk = 4 << 30
 
-// defaultSettings are what DESIGN §8 measured as worth setting. The session's
+// defaultSettings are what docs/architecture/engine.md measured as worth setting. The session's
 // time zone is fixed so that a DateTime reads the same on every machine.
 var defaultSettings = map[string]string{
 	"optimize_on_insert":                 "0",

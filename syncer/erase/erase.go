@@ -1,5 +1,5 @@
 // Package erase takes out of the warehouse what it holds of the people who ordered online, and
-// is not to hold (DESIGN R14): after `larder forget`, and after personal_data has changed.
+// is not to hold (docs/rules.md R14): after `larder forget`, and after personal_data has changed.
 //
 // Contents: which stored versions hold too much, and what they are to hold.
 //

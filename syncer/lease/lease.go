@@ -1,5 +1,5 @@
 // Package lease says which sources this process may serve, where other processes may
-// write to the same warehouse (DESIGN R12).
+// write to the same warehouse (docs/rules.md R12).
 //
 // Contents: claims, beats and fences.
 //

@@ -20,7 +20,7 @@ import (
 )
 
 // Link is a source's way to the API: one client, seen through the lanes of the
-// source's budget (DESIGN §6, B4). Its methods may be called from any goroutine.
+// source's budget (docs/rules.md B4). Its methods may be called from any goroutine.
 type Link struct {
 	stream.Lanes
 	opts  Options
@@ -123,7 +123,7 @@ func (l *Link) IsChanged() bool {
 }
 
 // Me asks /me with the keys there are, one after the other until one is not refused (a key
-// can be rotated with 24 hours of overlap: api.md, "Authentication" 7). One at a time.
+// can be rotated with 24 hours of overlap: docs/openapi.yaml, Keys). One at a time.
 //
 // A key that may be wrong waits for its turn in the queue, behind fewer others if all was well
 // with the source when it was last served. The key in use of a source that is served is right, and is
@@ -257,7 +257,7 @@ func shared(u budget.Usage) string {
 	return ""
 }
 
-// longPause is a Retry-After that a limit of a minute does not explain (api.md, "Limits").
+// longPause is a Retry-After that a limit of a minute does not explain (docs/openapi.yaml, Limits a minute).
 const longPause = time.Minute
 
 // warn reports once that the service asks for a long pause, and once that others use the limits.

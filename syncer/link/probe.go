@@ -12,7 +12,7 @@ import (
 
 // Probes of a source in trouble: a refusal is a person's to mend, so it is asked
 // about every few minutes, far from the 30 wrong-key requests a minute that shut
-// an address out (api.md, "Limits"). A key that was put in another's place is not waited
+// an address out (docs/openapi.yaml, Limits a minute). A key that was put in another's place is not waited
 // for. A disabled key is often enabled again soon, which shows in nothing but
 // an answer; a service that does not answer usually comes back soon, too.
 const (

@@ -12,17 +12,17 @@ import (
 
 const (
 	// Lookback is subtracted from the watermark to start the next incremental
-	// walk (api.md, "Pagination and sync rules" 2).
+	// walk (docs/openapi.yaml, Lists with a cursor).
 	Lookback = 2 * time.Minute
 	// MaxFutureStamp is how far a stamp may be in front of the service's clock and still
-	// move the watermark (DESIGN R2).
+	// move the watermark (docs/rules.md R2).
 	MaxFutureStamp = time.Minute
 	// margin is kept in memory below the next walk's start.
 	margin = time.Minute
 )
 
 // Checkpoint is where a walk of the list is. Its watermark moves along the rows, and it returns where
-// walks start (DESIGN R2, R3). All of that rule is here: what is stored is exact, and the lookback is
+// walks start (docs/rules.md R2, R3). All of that rule is here: what is stored is exact, and the lookback is
 // subtracted where a start is read.
 type Checkpoint struct {
 	sinks.Checkpoint
@@ -121,7 +121,7 @@ func (cp *Checkpoint) answered(at time.Time, took time.Duration) {
 // lookback, or before the first row where the stream began. It is no later than the last
 // walk's own start minus the lookback: a change that shows up during a walk, stamped up to two
 // minutes back, may be behind the walk's cursor while newer rows move the
-// watermark past it (DESIGN §5, open readings).
+// watermark past it (docs/rules.md, Open readings).
 func (cp Checkpoint) Next() time.Time {
 	if cp.Watermark.IsZero() {
 		return cp.Since

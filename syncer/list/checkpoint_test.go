@@ -74,7 +74,7 @@ func TestAnIncrementalWalkGoesOnFromItsOwnRows(t *testing.T) {
 func TestAWalkStartsNoLaterThanItsFirstAnswer(t *testing.T) {
 	p := Checkpoint{Checkpoint: sinks.Checkpoint{StartedAt: moment(3600), Watermark: moment(4000)}} // our clock was moved ahead
 	p.answered(moment(65), 2*time.Second)
-	if got := p.Next(); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as api.md has it
+	if got := p.Next(); !got.Equal(moment(63).Add(-2 * time.Minute)) { // as the API's description has it
 		t.Errorf("the next walk starts at %s", got)
 	}
 	p.answered(moment(70), 0)

@@ -50,7 +50,7 @@ func NewList(o *stream.Source, def *registry.Definition) *List {
 		st.state.moved(fresh(o, def, kind))
 	}
 	st.Kind = st
-	long := func(ctx context.Context) error { return st.fill(ctx, st.resyncDue, consent{}) } // in the lowest lane (DESIGN R7)
+	long := func(ctx context.Context) error { return st.fill(ctx, st.resyncDue, consent{}) } // in the lowest lane (docs/rules.md R7)
 	st.Tasks = []stream.Task{
 		st.Guard.Task(st.CatchUp, def.Job),
 		st.Filler.LongTask(long, func() bool { return !st.Filled() || st.resyncDue() }),

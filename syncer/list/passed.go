@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// final are the states that an order does not leave (api.md, "Order status").
+// final are the states that an order does not leave (docs/openapi.yaml, OrderStatus).
 var final = []string{"rejected", "cancelled", "completed"}
 
 // openFor is how long after it was placed an order that is not final may still change: it can

@@ -14,7 +14,7 @@ import (
 
 // A full resync walks a list from its start once more, writes every row of it
 // again, and then sweeps. A row that is still live below the version with which the
-// resync began was not shown by the service any more (DESIGN R6). That one number,
+// resync began was not shown by the service any more (docs/rules.md R6). That one number,
 // stored with the checkpoint, is all that the sweep has to know, however many rows
 // there are and however often the walk was interrupted.
 

@@ -18,7 +18,7 @@ func (st *List) Describe(into *status.StreamStatus) {
 	}
 }
 
-// Progress is how far a backfill or full resync is and how long it will take (DESIGN B5), nil
+// Progress is how far a backfill or full resync is and how long it will take (docs/rules.md B5), nil
 // when none is under way. A full resync brings the rows that are mirrored. For a backfill, the
 // number of orders is known from the service's own daily totals, which are mirrored early for
 // that. These do not count orders that the service removed (cancelled, deleted), and the walk

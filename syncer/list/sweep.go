@@ -13,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/write"
 )
 
-// The limits of a sweep (DESIGN R6).
+// The limits of a sweep (docs/rules.md R6).
 const (
 	sweepShare = 5                  // more than one in so many live rows
 	sweepFew   = 100                // and more than so many: a person has to confirm
@@ -64,7 +64,7 @@ func suspicious(unseen, live uint64) bool {
 }
 
 // sweep removes what a complete full resync has not seen, unless that is so much
-// that a person has to look (DESIGN R6).
+// that a person has to look (docs/rules.md R6).
 func (st *List) sweep(ctx context.Context, confirmed consent) error {
 	cp := st.state.read().full
 	if !cp.phase.Walked || cp.FirstVersion == 0 {

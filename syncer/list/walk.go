@@ -53,7 +53,7 @@ var errTooManyBad = fmt.Errorf("%d rows in quarantine, and still more cannot be 
 var errOvertaken = errors.New("another full resync is owed since this one began")
 
 // follow walks to the end and waits until all of it is durable. After a refused cursor it goes on from
-// the watermark (DESIGN R3).
+// the watermark (docs/rules.md R3).
 func (w *walk) follow(ctx context.Context) error {
 	cp, st := &w.cp, w.list
 	farthest := cp.Since

@@ -9,7 +9,7 @@ import (
 )
 
 // The pages of one walk that may be asked for and not yet be durable: what a
-// crash makes the walk fetch again (DESIGN R1). A slow walk keeps few, of which
+// crash makes the walk fetch again (docs/rules.md R1). A slow walk keeps few, of which
 // the last waits for its turn in the budget; a fast one as many as the sink gathers.
 // With two, waiting for the warehouse costs a twentieth of the limits.
 const (

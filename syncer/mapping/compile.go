@@ -18,7 +18,7 @@ const maxFields = 64
 // table. The context columns come first; their values are given with every row
 // (e.g. the location of a day's totals).
 //
-// Names are mechanical (DESIGN §4): a nested object flattens with "_"; the
+// Names are mechanical (docs/rules.md, Warehouse): a nested object flattens with "_"; the
 // fields of an array of objects follow a "." (items.id), and an array inside an
 // array follows with "_" and a depth more (items.extras_name); a map of objects
 // is a map column for each of their fields (channels_price). The field tagged
@@ -176,7 +176,7 @@ func (c *compiler) shape(f *field, sf reflect.StructField, column string, at pla
 	f.op, f.sub = ofObjects, c.object(t, below)
 }
 
-// scalars are the kinds of the scalar types of api.md ("Conventions").
+// scalars are the kinds of the scalar types of the API's description ("Conventions").
 var scalars = map[reflect.Type]scalar{
 	reflect.TypeFor[types.Money]():    {kind: sinks.Money},
 	reflect.TypeFor[types.Quantity](): {kind: sinks.Quantity},

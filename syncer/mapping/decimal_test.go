@@ -35,7 +35,7 @@ func parseInt(text string) (int64, string) {
 	return int64(n.Lo), reason
 }
 
-// What DESIGN §4 says of the columns, and why more does not fit.
+// What docs/rules.md, Warehouse says of the columns, and why more does not fit.
 const (
 	moneyScale, quantityScale = 2, 10
 

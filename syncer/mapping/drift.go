@@ -4,8 +4,8 @@ import "bytes"
 
 // The kinds of drift.
 const (
-	DriftField  = "field"  // a field that api.md does not name
-	DriftValue  = "value"  // a value, or a key of a map, that api.md does not name
+	DriftField  = "field"  // a field that the API's description does not name
+	DriftValue  = "value"  // a value, or a key of a map, that the API's description does not name
 	DriftDigits = "digits" // digits finer than the column, which were cut
 	DriftTotals = "totals" // totals of an answer that its days do not add up to
 )
@@ -16,7 +16,7 @@ const maxDrift = 512
 // maxPaths bounds the interned paths of a mapper, whatever the rows hold.
 const maxPaths = 4096
 
-// DriftItem is something in a row that api.md does not name, or that its column
+// DriftItem is something in a row that the API's description does not name, or that its column
 // cannot hold. The row landed all the same.
 type DriftItem struct {
 	Path    string // array indexes and map keys left out: items.discount_code
@@ -24,7 +24,7 @@ type DriftItem struct {
 	Example []byte // the literal JSON, cut to 200 bytes; a part of the row
 }
 
-// Key identifies what is reported once (DESIGN R9): kind and path, separated by
+// Key identifies what is reported once (docs/rules.md R9): kind and path, separated by
 // a zero byte, and for a value the value too.
 func (d DriftItem) Key() string { return string(d.appendKey(nil)) }
 
@@ -61,7 +61,7 @@ func (s *Seen) Add(key string) {
 	s.keys[key] = struct{}{}
 }
 
-// driftNotes are what the row at hand has that api.md does not know.
+// driftNotes are what the row at hand has that the API's description does not know.
 type driftNotes struct {
 	// Known, when not nil, reports whether drift was reported before: rows leave it out, so
 	// that there is space for what is new.

@@ -60,8 +60,8 @@ func TestUnknownKeysAndListValues(t *testing.T) {
 	}
 }
 
-// An entry that api.md does not name lands when it fits, and is left to the row's JSON
-// when it does not; the row lands either way, and tells of the key once (DESIGN R9).
+// An entry that the API's description does not name lands when it fits, and is left to the row's JSON
+// when it does not; the row lands either way, and tells of the key once (docs/rules.md R9).
 func TestUnknownEntriesOfMaps(t *testing.T) {
 	for value, fits := range map[string]any{
 		`"1.50"`: "1.50", `"-0.5"`: "-0.50", `"007.00"`: "7.00", `"9999999999999999.99"`: "9999999999999999.99",
@@ -278,7 +278,7 @@ func TestBadTombstones(t *testing.T) {
 	}
 }
 
-// Every unknown value is reported once, not only the first of its path (DESIGN R9).
+// Every unknown value is reported once, not only the first of its path (docs/rules.md R9).
 func TestEachUnknownValueIsReported(t *testing.T) {
 	var seen Seen
 	for _, example := range []string{`"meal"`, `"points"`} {

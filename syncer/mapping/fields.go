@@ -46,7 +46,7 @@ func (m *Mapper) object(o *object) error {
 	return nil
 }
 
-// unknown reads past a field that api.md does not name, and reports it. It may hold
+// unknown reads past a field that the API's description does not name, and reports it. It may hold
 // anything that is JSON.
 func (m *Mapper) unknown(o *object, quoted []byte) error {
 	name, _ := m.text(quoted)

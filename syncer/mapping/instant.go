@@ -7,7 +7,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// The range that DateTime64(6) and Date32 keep through the driver (DESIGN §4):
+// The range that DateTime64(6) and Date32 keep through the driver (docs/rules.md, Warehouse):
 // from 1900-01-01 to 2262-04-11, where nanoseconds stop fitting in 64 bits.
 const (
 	firstDay     = -25567

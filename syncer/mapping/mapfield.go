@@ -2,9 +2,9 @@ package mapping
 
 import "slices"
 
-// mapField reads an object with open keys. A value under a key that api.md names
+// mapField reads an object with open keys. A value under a key that the API's description names
 // is as strict as any field. One under another key lands when it fits the columns,
-// and is left to the row's JSON when it does not: it never costs the row (DESIGN
+// and is left to the row's JSON when it does not: it never costs the row (docs/rules.md
 // R9). Of unknown entries with one key the first counts.
 func (m *Mapper) mapField(f *field) error {
 	var named uint64
@@ -40,7 +40,7 @@ func (m *Mapper) appendKey(f *field, key []byte) {
 	}
 }
 
-// unknownEntry reads an entry that api.md does not name, and reports it.
+// unknownEntry reads an entry that the API's description does not name, and reports it.
 func (m *Mapper) unknownEntry(f *field, name []byte) error {
 	m.note(f.scalar.path, DriftValue, m.kept(name))
 	text, _ := m.text(name)

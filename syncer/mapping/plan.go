@@ -51,7 +51,7 @@ type field struct {
 	columns  []int
 	scalar   scalar // opScalar, opScalars, opMap; of others its path alone
 	sub      *object
-	keys     []string // opMap, opMapOf: the keys api.md names
+	keys     []string // opMap, opMapOf: the keys the API's description names
 }
 
 // scalar is a value that goes to one column.

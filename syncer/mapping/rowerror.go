@@ -10,7 +10,7 @@ import (
 const excerptSize = 200
 
 // RowError is a row that could not be understood. It belongs in quarantine
-// (DESIGN R8) and troubles no other row.
+// (docs/rules.md R8) and troubles no other row.
 type RowError struct {
 	ID     string // empty when the row has none that can be read
 	Field  string // path, e.g. items.3.unit_price; empty for the row as a whole

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tombstone is a row deleted in the service (api.md, "Tombstone"). Only its id is needed. A
+// Tombstone is a row deleted in the service (docs/openapi.yaml, Tombstone). Only its id is needed. A
 // deletion that is not applied leaves an order in the sales that is no sale any more. So a
 // field that cannot be read counts as unknown and is reported as drift. The row is removed
 // all the same.
@@ -17,7 +17,7 @@ type Tombstone struct {
 	Reason    string    // "deleted" when the row gives none
 }
 
-// reasons are those that api.md names.
+// reasons are those that the API's description names.
 var reasons = []string{"deleted", "cancelled", "unpaid"}
 
 // deleted reads the field that tells tombstones from live rows.
@@ -75,7 +75,7 @@ func (m *Mapper) tombstone() (Result, error) {
 	return Result{ID: t.ID, Tombstone: t, UpdatedAt: t.UpdatedAt, Drift: m.drift}, err
 }
 
-// reason reads why the row was removed; one that api.md does not name is kept.
+// reason reads why the row was removed; one that the API's description does not name is kept.
 func (m *Mapper) reason(value []byte) string {
 	var text []byte
 	if value[0] == '"' {

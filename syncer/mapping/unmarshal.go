@@ -7,7 +7,7 @@ import (
 
 var (
 	// duplicateNames leaves names that come twice to the mapper, which refuses a known one; an
-	// unknown one twice is as little a reason to lose the row as once (DESIGN R9).
+	// unknown one twice is as little a reason to lose the row as once (docs/rules.md R9).
 	duplicateNames = jsontext.AllowDuplicateNames(true)
 	// lenient has what is no UTF-8 replaced, too. [Unmarshal] reads the last of what comes twice.
 	lenient = json.JoinOptions(duplicateNames, jsontext.AllowInvalidUTF8(true))

@@ -14,7 +14,7 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// Reconciliation proves days (DESIGN §7): what the mirrored orders add up to is
+// Reconciliation proves days (docs/rules.md, Proof): what the mirrored orders add up to is
 // compared with what the service reports. Both sides move, so a day is bracketed: the
 // orders are walked to the end and added up, the service is asked, and they are walked
 // and added up once more. A day that equals the service's on either side is proven. One
@@ -29,7 +29,7 @@ type dayProof struct {
 	// Verdict is empty for a day that differs, as far as one bracket can show.
 	Verdict string
 	Reason  string
-	// explained is the refunds that api.md leaves open, by which a day differs; empty for none.
+	// explained is the refunds that the API's description leaves open, by which a day differs; empty for none.
 	explained string
 	removed   []string // orders whose refunds are its difference: each has to be asked for
 	asked     []string // those that were

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-sync/larder/syncer/stream"
 )
 
-// A deep run asks for the last 92 days, overall and of each location (DESIGN §7). With
+// A deep run asks for the last 92 days, overall and of each location (docs/rules.md, Proof). With
 // many locations, or a small share of the limits, that takes minutes. The turns of
 // yesterday and today go on meanwhile: the questions of a deep run have a lane below
 // theirs, and between two of them the stream's guard is free.

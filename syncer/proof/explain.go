@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer/list"
 )
 
-// A day may differ by what api.md leaves open (DESIGN §7). Such a day is explained, which is as
+// A day may differ by what the API's description leaves open (docs/rules.md, Proof). Such a day is explained, which is as
 // good as proven. How a service rounds is seen at once. The refunds of removed orders that the mirror
 // has the values of explain a day once the service was asked for each of those orders, and for what
 // has changed since the day began: a lost refund of as much is in it. Other
@@ -80,7 +80,7 @@ func (b *bracket) explainRefunds(ctx context.Context, sp Span, found []dayProof)
 	return nil
 }
 
-// mostReasons are more than api.md names. Of many more, some would add up to any amount.
+// mostReasons are more than the API's description names. Of many more, some would add up to any amount.
 const mostReasons = 8
 
 // matchRefunds compares a gap with the refunds of removed orders. exactly: it is the sum of those of one

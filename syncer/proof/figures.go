@@ -21,14 +21,14 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// The figures of api.md, "Sales breakdown" and "Product sales row". A figure that
+// The figures of docs/openapi.yaml, Breakdown and "Product sales row". A figure that
 // the service adds later is no figure of the mirror, so it is not compared; a key
 // that it adds to one of the maps is, when there is an amount under it.
 var (
 	dailyFigures = []string{"orders", "net_sales", "items", "discounts", "delivery_fees", "tips", "deposits", "refunds"}
 	dailyMaps    = []struct {
 		name  string
-		known []string // keys that api.md names
+		known []string // keys that the API's description names
 	}{
 		{"payments", []string{"cash", "card", "card_at_counter", "online", "voucher", "protocol", "other"}},
 		{"by_type", []string{"dine_in", "takeaway", "delivery"}},
@@ -47,7 +47,7 @@ type reported struct {
 	bad     string // why it cannot be compared
 	// ignored are entries that the service added to its maps and that are no amounts, by the names that
 	// figures would have ("payments/x_pay"): the mirror's have nothing to be compared with, though orders may
-	// have been sold under such a key (DESIGN R9).
+	// have been sold under such a key (docs/rules.md R9).
 	ignored map[string]string
 }
 
@@ -175,8 +175,8 @@ func (r *reported) readDay(raw []byte) string {
 		}
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
 			name, value := m.name+"/"+key, entries[key]
-			// What is under a key that api.md names must be an amount; under another key it may be anything
-			// (DESIGN R9). What is none is in no column, so the mirror has no such figure.
+			// What is under a key that the API's description names must be an amount; under another key it may be anything
+			// (docs/rules.md R9). What is none is in no column, so the mirror has no such figure.
 			var text string
 			if !slices.Contains(m.known, key) && (mapping.Unmarshal(value, &text) != nil || !amount.MatchString(text)) {
 				r.ignored[name] = shortJSON(value)
@@ -200,7 +200,7 @@ func (r *reported) aside() string {
 	return "not compared, being no amount: " + strings.Join(text.Few(listed), ", ")
 }
 
-// amount is money as a column holds it (api.md, "Conventions").
+// amount is money as a column holds it (docs/openapi.yaml, Values).
 var amount = regexp.MustCompile(`^-?0{0,99}[0-9]{1,16}(\.[0-9]{1,2})?$`)
 
 // isDecimal reports whether a text is a decimal without an exponent, or spaces, no longer than is computed with.

@@ -41,13 +41,13 @@ type productLine struct {
 }
 
 // Empty reports a day without orders and refunds: days without sales come with zeros
-// (api.md, "/sales/daily").
+// (docs/openapi.yaml, /sales/daily).
 func (r DayRow) Empty() bool {
 	return r.Orders == 0 && strings.Trim(r.Refunds, "0.") == ""
 }
 
 // PlaceRows reads what places each row, of days of totals or of lines of products: fields of the other
-// kind are unknown ones (DESIGN R9). A row that cannot be read whole is placed by its date alone; the
+// kind are unknown ones (docs/rules.md R9). A row that cannot be read whole is placed by its date alone; the
 // mapping reports what is wrong with it.
 func PlaceRows(raws [][]byte, lines bool) []DayRow {
 	rows := make([]DayRow, len(raws))
@@ -212,7 +212,7 @@ func (st *Totals) readLines(in *write.Intake, sp Span, r answer, changed map[typ
 // LineID identifies a row of a day of a location, or of all (empty).
 //
 // What a product sold on a day, in a location or in all together, comes in one line; what has no catalogue
-// product comes in one per name (api.md, "Product sales row"). The location is escaped: its id may have any
+// product comes in one per name (docs/openapi.yaml, ProductSales). The location is escaped: its id may have any
 // character.
 func LineID(def *registry.Definition, r DayRow, location string) string {
 	if !def.LinesMayVanish {

@@ -19,7 +19,7 @@ import (
 )
 
 // SettleAfter is when a day that differs is looked at once more. A change shows up to two
-// minutes after its stamp (api.md, "Pagination and sync rules" 2), and a turn of the
+// minutes after its stamp (docs/openapi.yaml, Lists with a cursor), and a turn of the
 // incremental walks may lie behind it.
 const SettleAfter = list.Lookback + 30*time.Second
 

@@ -28,7 +28,7 @@ const (
 	pathKey  = "/me"
 )
 
-// The streams that others refer to (DESIGN §1).
+// The streams that others refer to.
 const (
 	Key       = "api_keys"
 	Locations = "locations"
@@ -50,7 +50,7 @@ const (
 )
 
 // MirrorStart is the updated_since of an orders' backfill: every order that exists, in
-// mirror mode (api.md, "/sales/orders modes").
+// mirror mode (docs/openapi.yaml, /sales/orders).
 var MirrorStart = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Definition is what there is to know about a stream beside its rows.
@@ -115,7 +115,7 @@ func (d *Definition) Columns(location string) []string {
 func (d *Definition) Walks() []string { return kinds[d.Kind].walks }
 
 // All are the streams there are, in the order of status. They are shared: nobody changes
-// them. It panics on an entry that is wrong, which every test finds: a type of api.md's rows that
+// them. It panics on an entry that is wrong, which every test finds: a type of the API's rows that
 // has no columns, a kind without a job.
 var All = sync.OnceValue(func() []*Definition {
 	return []*Definition{

@@ -1,5 +1,5 @@
 // Package replace follows what is replaced as a whole: a list without a cursor, the key's row,
-// and the menu of each location (DESIGN R10).
+// and the menu of each location (docs/rules.md R10).
 //
 // Contents: how the parts of such a stream are asked for, what of them has changed, and what has
 // vanished.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"sync"
 	"time"
-	_ "time/tzdata" // days are Bucharest's on machines without a zone database too (DESIGN R13)
+	_ "time/tzdata" // days are Bucharest's on machines without a zone database too (docs/rules.md R13)
 
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// Zone is the zone of every restaurant (api.md, "Conventions").
+// Zone is the zone of every restaurant (docs/openapi.yaml, Values).
 var Zone = sync.OnceValue(func() *time.Location {
 	zone, err := time.LoadLocation("Europe/Bucharest")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // Spec says when what is asked, in cron's form, "@every 30s" or "off". Cron times are
 // Bucharest's; a CRON_TZ= prefix overrides that. Empty fields take the defaults of
-// DESIGN §3.
+// docs/configuration.md.
 type Spec struct {
 	Incremental   string // cursor lists
 	OnlineOrders  string // orders placed through the key

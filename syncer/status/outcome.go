@@ -14,7 +14,7 @@ type StreamOutcome struct {
 	Off     string `json:"off,omitempty"`      // why nothing was read of it; empty when it is on
 	NoScope bool   `json:"no_scope,omitempty"` // it is off since the key lacks the scope
 	// OrderingOff: the service answers nothing since online ordering is switched off,
-	// which is no failure (DESIGN R11).
+	// which is no failure (docs/rules.md R11).
 	OrderingOff  bool     `json:"ordering_off,omitempty"`
 	InQuarantine uint64   `json:"quarantined"` // entries open at the end
 	Err          *Failure `json:"failure,omitempty"`

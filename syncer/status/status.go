@@ -12,7 +12,7 @@ const (
 	StateStarting     = "starting"
 	StateRunning      = "running"
 	StateBackfill     = "backfill"     // running, and its backfill is under way
-	StateHeld         = "sweep_held"   // running, and a sweep waits for a person (DESIGN R6)
+	StateHeld         = "sweep_held"   // running, and a sweep waits for a person (docs/rules.md R6)
 	StateOff          = "off"          // not configured, or the key lacks the scope
 	StateUnauthorized = "unauthorized" // 401: wrong or deleted key
 	StateKeyDisabled  = "key_disabled" // 403 api_key_disabled
@@ -146,7 +146,7 @@ type StreamStatus struct {
 	BroughtSince time.Time `json:"-"`
 }
 
-// Progress is how far a long walk is, with its forecast (DESIGN B5). A deep run of
+// Progress is how far a long walk is, with its forecast (docs/rules.md B5). A deep run of
 // reconciliation is one too; its Pages are the questions that were answered.
 type Progress struct {
 	Walk      string    `json:"walk"`
@@ -187,7 +187,7 @@ type ProofStatus struct {
 	ProvenUntil string `json:"proven_until"`
 	DriftDays   int    `json:"drift_days"` // days that differ from the service
 	OpenDays    int    `json:"open_days"`  // days that are neither proven nor differ
-	// ExplainedDays are proven days that differ by what api.md leaves open.
+	// ExplainedDays are proven days that differ by what the API's description leaves open.
 	ExplainedDays int       `json:"explained_days"`
 	UnaskedDays   int       `json:"unasked_days"`      // days from FirstDay on that were not compared yet
 	AskedAt       time.Time `json:"asked_at,omitzero"` // of the newest verdict

@@ -10,7 +10,7 @@ import (
 )
 
 // Lanes are the ways of a source's streams to the API, one for each lane of its budget
-// (DESIGN §6, B4).
+// (docs/rules.md B4).
 type Lanes struct {
 	Key       *budget.Key
 	Fresh     *api.Client // incremental walks and snapshots

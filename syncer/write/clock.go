@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// VersionClock is the process-wide version clock (DESIGN R4): microseconds of the wall clock
+// VersionClock is the process-wide version clock (docs/rules.md R4): microseconds of the wall clock
 // while it runs forward, the last version plus one while it does not. It starts above
 // everything stored, so versions grow across restarts and clock steps too.
 //

@@ -168,7 +168,7 @@ func (in *Intake) Remove(id, reason string, version uint64, at time.Time) {
 	in.Counts.Tombstones++
 }
 
-// refuse puts a row that could not be understood into quarantine (DESIGN R8).
+// refuse puts a row that could not be understood into quarantine (docs/rules.md R8).
 func (in *Intake) refuse(err error, raw []byte, version uint64, at time.Time, id string) Row {
 	field, reason := "", err.Error()
 	say := "it cannot be stored"
@@ -230,7 +230,7 @@ func (in *Intake) reported(d mapping.DriftItem) bool {
 	return wr.drift.Has(d) || in.drift.Has(d)
 }
 
-// Drifted reports unknown fields and values, and digits that were cut, once each (DESIGN R9).
+// Drifted reports unknown fields and values, and digits that were cut, once each (docs/rules.md R9).
 func (in *Intake) Drifted(items []mapping.DriftItem, id string, at time.Time) {
 	for _, d := range items {
 		if in.reported(d) {

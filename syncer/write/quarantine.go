@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// entry is an open quarantine entry (DESIGN R8).
+// entry is an open quarantine entry (docs/rules.md R8).
 type entry struct {
 	hash    uint64    // of the bad row, 0 when not known
 	updated time.Time // its updated_at; zero when that is missing, cannot be read, or is not known

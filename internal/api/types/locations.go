@@ -1,6 +1,6 @@
 package types
 
-// Location is one active location the key may use (api.md, "Location").
+// Location is one active location the key may use (docs/openapi.yaml, Location).
 type Location struct {
 	ID           string        `json:"id" row:"id"`
 	Name         string        `json:"name"`

@@ -1,12 +1,12 @@
 package types
 
-// Allergen is an entry of the restaurant's allergen catalogue (api.md, "Allergen").
+// Allergen is an entry of the restaurant's allergen catalogue (docs/openapi.yaml, Allergen).
 type Allergen struct {
 	Code string `json:"code" row:"id"`
 	Name string `json:"name"`
 }
 
-// Category is a menu category (api.md, "Category"). A null LocationID is shared
+// Category is a menu category (docs/openapi.yaml, Category). A null LocationID is shared
 // by every location.
 type Category struct {
 	ID         string   `json:"id" row:"id"`
@@ -19,7 +19,7 @@ type Category struct {
 	UpdatedAt  *Instant `json:"updated_at"`
 }
 
-// Product is a product of one location, offered online or not (api.md, "Product").
+// Product is a product of one location, offered online or not (docs/openapi.yaml, Product).
 type Product struct {
 	ID          string             `json:"id" row:"id"`
 	Deleted     bool               `json:"deleted" column:"-"`

@@ -1,6 +1,6 @@
 package types
 
-// OrderableMenu is what can be ordered online at one location (api.md, "Orderable menu").
+// OrderableMenu is what can be ordered online at one location (docs/openapi.yaml, Menu).
 type OrderableMenu struct {
 	LocationID string         `json:"location_id" row:"id"`
 	Currency   string         `json:"currency" enum:"RON"`
@@ -44,7 +44,7 @@ type MenuVariant struct {
 	Price Money  `json:"price"`
 }
 
-// OnlineOrder is an order placed through a key (api.md, "Order"). Its customer is always there
+// OnlineOrder is an order placed through a key (docs/openapi.yaml, Order). Its customer is always there
 // in the API; what is kept of it is the client's Options.Keep to say.
 type OnlineOrder struct {
 	ID               string             `json:"id" row:"id"`
@@ -67,7 +67,7 @@ type OnlineOrder struct {
 	Rejection        *OrderRejection    `json:"rejection"`
 	Cancellation     *OrderCancellation `json:"cancellation"`
 	Customer         *OrderCustomer     `json:"customer"`
-	CustomerKey      *string            `json:"customer_key,omitempty"` // ours, not api.md's: see Options.Keep of the client
+	CustomerKey      *string            `json:"customer_key,omitempty"` // ours, not the API's: see Options.Keep of the client
 	Delivery         *OrderDelivery     `json:"delivery"`
 	Notes            *string            `json:"notes"`
 	Allergies        *string            `json:"allergies"`
@@ -145,7 +145,7 @@ type OnlinePayment struct {
 	Reference *string `json:"reference"`
 }
 
-// WebhookEvent is the body of a webhook (api.md, "Events"): Data is [OrderData] or
+// WebhookEvent is the body of a webhook (docs/openapi.yaml, webhooks): Data is [OrderData] or
 // [PingData], by Type.
 type WebhookEvent[Data any] struct {
 	ID        string  `json:"id"`

@@ -1,6 +1,6 @@
 package types
 
-// Breakdown is the sales of a day or of a period (api.md, "Sales breakdown").
+// Breakdown is the sales of a day or of a period (docs/openapi.yaml, Breakdown).
 // Its three maps may gain keys.
 type Breakdown struct {
 	Orders       int64            `json:"orders"`
@@ -37,7 +37,7 @@ type ProductSales struct {
 	Net           Money     `json:"net"`
 }
 
-// SalesOrder is a paid order that is not cancelled (api.md, "Sales order").
+// SalesOrder is a paid order that is not cancelled (docs/openapi.yaml, SalesOrder).
 type SalesOrder struct {
 	ID          string      `json:"id" row:"id"`
 	Deleted     bool        `json:"deleted" column:"-"`

@@ -2,7 +2,7 @@ package types
 
 import "encoding/json"
 
-// The scalar kinds of api.md, "Conventions". All keep the text that the service
+// The scalar kinds of docs/openapi.yaml, Values. All keep the text that the service
 // sent: nothing is parsed through a float, and nothing is rounded.
 type (
 	// Money is a decimal string in RON with exactly two decimals, maybe negative.
@@ -20,7 +20,7 @@ type (
 // Currency is the currency of all amounts.
 const Currency = "RON"
 
-// Tombstone is a row deleted in the service (api.md, "Tombstone").
+// Tombstone is a row deleted in the service (docs/openapi.yaml, Tombstone).
 type Tombstone struct {
 	ID        string   `json:"id"`
 	Deleted   bool     `json:"deleted"` // always true
@@ -30,7 +30,7 @@ type Tombstone struct {
 	Reason string `json:"reason,omitempty" enum:"deleted,cancelled,unpaid"`
 }
 
-// Me is the key (api.md, "Me (the key)").
+// Me is the key (docs/openapi.yaml, Me).
 type Me struct {
 	App          App        `json:"app"`
 	Business     Business   `json:"business"`
@@ -54,7 +54,7 @@ type Business struct {
 	Name string `json:"name"`
 }
 
-// RateLimits are the limits of the key, in requests a minute (api.md, "Limits").
+// RateLimits are the limits of the key, in requests a minute (docs/openapi.yaml, Limits a minute).
 type RateLimits struct {
 	PerMinute         int `json:"per_minute"`
 	BusinessPerMinute int `json:"business_per_minute"`
@@ -68,7 +68,7 @@ type Webhook struct {
 	Configured bool    `json:"configured"`
 }
 
-// Scopes of a key (api.md, "Authentication").
+// Scopes of a key (docs/openapi.yaml, Keys).
 const (
 	ScopeLocations = "locations:read"
 	ScopeMenu      = "menu:read"

@@ -1,6 +1,6 @@
 package types
 
-// Ingredient is the stock of one ingredient in one location (api.md, "Ingredient").
+// Ingredient is the stock of one ingredient in one location (docs/openapi.yaml, Ingredient).
 type Ingredient struct {
 	ID         string     `json:"id" row:"id"`
 	LocationID string     `json:"location_id"`

@@ -62,7 +62,7 @@ type Fault struct {
 	Probability float64       `json:"probability,omitempty"` // 0 to 1; 0 with a Count is 1
 	Count       int           `json:"count,omitempty"`       // 0: until removed
 	Skip        int           `json:"skip,omitempty"`        // lets so many pass first
-	Route       string        `json:"route,omitempty"`       // as in api.md ("/sales/orders"), "" = all
+	Route       string        `json:"route,omitempty"`       // as in the API's description ("/sales/orders"), "" = all
 	Key         string        `json:"key,omitempty"`         // AppID, "" = all; not before the key is known
 	RowID       string        `json:"row_id,omitempty"`      // faults on rows: only this one
 	Delay       time.Duration `json:"delay,omitempty"`       // nanoseconds
@@ -137,7 +137,7 @@ type Box struct {
 // SpoiltRow names a row that was served at least once other than it is.
 type SpoiltRow struct {
 	Business int
-	Route    string // of the list, as in api.md
+	Route    string // of the list, as in the API's description
 	ID       string
 }
 
@@ -204,7 +204,7 @@ func (b *Box) Spoilt() []SpoiltRow {
 // Target is what a fault may strike.
 type Target struct {
 	Business int
-	Route    string        // as in api.md
+	Route    string        // as in the API's description
 	Key      string        // AppID, "" before the key is known
 	rowID    func() string // of a row
 }

@@ -78,7 +78,7 @@ func (r *Ring) Admit(value, address string, kind Kind, now int64) Verdict {
 	return v
 }
 
-// wrong is api.md's rule per address: after 30 within a minute, 429 until
+// wrong follows the API's rule per address: after 30 within a minute, 429 until
 // the minute ends. A valid key never comes here.
 func (c *counts) wrong(address string, now int64) Verdict {
 	m := c.addresses[address]

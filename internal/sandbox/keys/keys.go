@@ -143,7 +143,7 @@ func (r *Ring) OrdersTestKey(business int) Key {
 	return r.AddKey(Key{Role: RoleOrdersTest, Mode: "test", Business: business, Scopes: []string{types.ScopeOrders}, AllLocations: true})
 }
 
-// keyText is a key value with the prefix of its mode (api.md, "Authentication" 2).
+// keyText is a key value with the prefix of its mode (docs/openapi.yaml, Keys).
 func keyText(mode string, g *seeded.RNG) string {
 	return fmt.Sprintf("svc_%s_%016x%016x", mode, g.Next(), g.Next())
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// The ways to count a minute (api.md says "per minute" and leaves the rest open).
+// The ways to count a minute (the API's description says "per minute" and leaves the rest open).
 const (
 	AlgorithmFixed      = "fixed"       // the minute of the clock
 	AlgorithmFixedFirst = "fixed-first" // a minute that begins with its first request

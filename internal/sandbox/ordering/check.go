@@ -12,7 +12,7 @@ import (
 // checkLocation refuses an order that the location does not take now. ordering.accepting is "the
 // single answer to whether an order can be placed now", so what it refuses cannot be
 // scheduled for later either. A time outside the opening hours is a closed location, not a
-// malformed request. The reasons are those of api.md, "Errors": location_unavailable.
+// malformed request. The reasons are those of docs/openapi.yaml, Error: location_unavailable.
 func checkLocation(l *types.Location, r *request, openAt func(at int64) bool) *refusal.Refusal {
 	reason := "type_not_offered"
 	switch {
@@ -26,7 +26,7 @@ func checkLocation(l *types.Location, r *request, openAt func(at int64) bool) *r
 	return &refusal.Refusal{Code: refusal.LocationUnavailable, Details: map[string]any{"reason": reason}}
 }
 
-// Why an item cannot be ordered. api.md names the last; the others are what its words for
+// Why an item cannot be ordered. The API's description names the last; the others are what its words for
 // items_unavailable tell apart: unknown, not offered online, sold out.
 const (
 	reasonUnknownProduct  = "product_not_found"
@@ -94,7 +94,7 @@ func (m *Menu) price(item *requestItem) (line, string) {
 }
 
 // checkGroups holds the options against the min and max of their groups, counting how many
-// of them a unit has. api.md's words for items_unavailable do not cover a group with too few
+// of them a unit has. The API's description of items_unavailable does not cover a group with too few
 // or too many, so it is a request that is not valid.
 func (l *line) checkGroups(i int, bad refusal.Invalid) {
 	count := make([]int64, len(l.dish.ExtraGroups))

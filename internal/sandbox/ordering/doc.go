@@ -1,5 +1,5 @@
 // Package ordering is the online orders of an invented restaurant: what can be ordered,
-// the checks of api.md that an order passes, its prices, its life, and the guests who order
+// the checks of the API's description that an order passes, its prices, its life, and the guests who order
 // by themselves.
 //
 // A Book holds the orders of one restaurant. It reads the restaurant as a key would, through

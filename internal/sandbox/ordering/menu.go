@@ -42,7 +42,7 @@ type dishOption struct {
 }
 
 // offered is true when the product is on the menu: switched on online, and not sold by
-// weight (api.md, "Orderable menu").
+// weight (docs/openapi.yaml, Menu).
 func (d *dish) offered() bool { return d.Channels["online"].Enabled && d.Unit != "kg" }
 
 // newMenu makes the menu of rows, tombstones among them.
@@ -88,7 +88,7 @@ func newMenu(locationID string, categories, products [][]byte) *Menu {
 }
 
 // uncategorised is the category of products without one, or whose category was deleted.
-// api.md shows products within categories only, and says nothing of these.
+// The API's description shows products within categories only, and says nothing of these.
 func uncategorised(under map[string][]types.MenuProduct) []types.MenuCategory {
 	if len(under) == 0 {
 		return nil

@@ -37,7 +37,7 @@ const (
 	MoveEstimate = "estimate" // it will be ready at another time
 )
 
-// Moves are the kinds, and from which status each may be made (api.md, "Order status").
+// Moves are the kinds, and from which status each may be made (docs/openapi.yaml, OrderStatus).
 var moves = map[string][]string{
 	MoveAccept: {received}, MoveReject: {received}, MoveReady: {accepted}, MoveComplete: {ready},
 	MoveCancel: {accepted, ready}, MoveEstimate: {accepted}, MovePay: {accepted, ready, completed},
@@ -129,7 +129,7 @@ func (t *transitions) cancel(o *order, by string, reason *string, at int64) {
 	t.tell(o, "order.cancelled", at)
 }
 
-// pay sends no event: api.md has none for it.
+// pay sends no event: the API's description has none for it.
 func (t *transitions) pay(o *order, method string, at int64) {
 	o.paid = true
 	t.orders.move(o, at)

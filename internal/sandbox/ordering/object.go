@@ -23,7 +23,7 @@ type object struct {
 	bad    refusal.Invalid
 }
 
-// readObject reads a body that must be a JSON object (api.md, "Errors": bad_request).
+// readObject reads a body that must be a JSON object (docs/openapi.yaml, Error: bad_request).
 func readObject(body []byte) (object, *refusal.Refusal) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -89,7 +89,7 @@ func (o object) need(key string, least, most int) string {
 	return ""
 }
 
-// anyLength is for text that api.md sets no limit to; the body's holds.
+// anyLength is for text that the API's description sets no limit to; the body's holds.
 const anyLength = 1 << 20
 
 func (o object) choice(key string, allowed ...string) string {

@@ -119,7 +119,7 @@ func (t totals) shown() types.OnlineTotals {
 	return types.OnlineTotals{Items: types.Money(t.items.Money()), Deposit: types.Money(t.deposit.Money()), Tip: types.Money(t.tip.Money()), Total: types.Money(t.total.Money())}
 }
 
-// sum is api.md's rule: total = items + deposit + tip.
+// sum follows the API's rule: total = items + deposit + tip.
 func sum(lines []line, tip units.Bani) totals {
 	t := totals{tip: tip}
 	for i := range lines {

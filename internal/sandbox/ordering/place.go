@@ -67,7 +67,7 @@ func (b *Book) order(app App, r *request, now int64) (*order, *refusal.Refusal) 
 }
 
 // where is the location of an order. One outside the key's is 403; for one that the
-// restaurant does not have, or has closed for good, api.md gives POST /orders no 404: it is
+// restaurant does not have, or has closed for good, the API's description gives POST /orders no 404: it is
 // a field that is wrong.
 func (b *Book) where(app App, locationID string, now int64) (types.Location, *Menu, *refusal.Refusal) {
 	l, m, ok := b.menus.at(app, locationID, now)
@@ -85,7 +85,7 @@ func (b *Book) where(app App, locationID string, now int64) (types.Location, *Me
 }
 
 // openSale puts a live order on the restaurant's till, where it is open from then on. A test
-// order never gets there (api.md, "What the service does").
+// order never gets there (docs/openapi.yaml, Test keys).
 func (t *transitions) openSale(o *order) {
 	if o.test {
 		return

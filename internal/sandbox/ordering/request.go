@@ -6,7 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// request is a valid body of POST /orders (api.md, "Order request"): the fields make sense,
+// request is a valid body of POST /orders (docs/openapi.yaml, OrderRequest): the fields make sense,
 // and nothing of it has been looked up.
 type request struct {
 	externalID, locationID, typ string
@@ -34,7 +34,7 @@ type requestOption struct {
 	quantity int
 }
 
-// The values of api.md.
+// The values of the API's description.
 const (
 	pickup   = "pickup"
 	delivery = "delivery"
@@ -46,7 +46,7 @@ const (
 func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.Refusal) {
 	r := &request{
 		externalID: externalID(o),
-		// api.md gives ids no length. One that is too long for any is just unknown.
+		// The API's description gives ids no length. One that is too long for any is just unknown.
 		locationID: o.need("location_id", 1, anyLength),
 		typ:        o.choice("type", pickup, delivery),
 		notes:      o.text("notes", 0, 500, false),
@@ -80,7 +80,7 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.R
 	return r, o.bad.Refusal()
 }
 
-// How far ahead an order may be scheduled (api.md, "Limits").
+// How far ahead an order may be scheduled (docs/openapi.yaml, Limits a minute).
 const (
 	soonest = 20 * units.Minute
 	latest  = 12 * units.Hour

@@ -1,9 +1,9 @@
-// Package readings is the choices between what api.md leaves open. Contents: the choices alone.
+// Package readings is the choices between what the API's description leaves open. Contents: the choices alone.
 package readings
 
 import "time"
 
-// Readings choose between readings that api.md leaves open. The zero value is
+// Readings choose between readings that the API's description leaves open. The zero value is
 // the likeliest reading of each.
 type Readings struct {
 	// RangeByChange lists range mode in order of change, not of created_at.
@@ -36,7 +36,7 @@ type Readings struct {
 	// InactiveRowsHidden takes the rows of an inactive location out of the lists
 	// and the sales; otherwise only /locations and /me lose it.
 	InactiveRowsHidden bool
-	// NewMapKeys adds a payment method, an order type and a channel that api.md
+	// NewMapKeys adds a payment method, an order type and a channel that the API's description
 	// does not know, in orders, in the maps of the daily totals and in products.
 	NewMapKeys bool
 	// TightestByLimit reports the limit with the smallest figure in
@@ -46,7 +46,7 @@ type Readings struct {
 	// days, both ends counted.
 	LooseRange bool
 	// ShortPages answers at most so many rows a page, whatever limit is asked for;
-	// 0 for as many as asked. api.md says how many a page has at most, not that it
+	// 0 for as many as asked. The API's description says how many a page has at most, not that it
 	// is full.
 	ShortPages int
 	// RemovedRefunds counts the refunds of orders that are no sale any more on the days
@@ -61,6 +61,6 @@ type Readings struct {
 	OrderingOff bool
 }
 
-// MaxStampDelay is the lookback that api.md asks of clients; a change stamped
+// MaxStampDelay is the lookback that the API's description asks of clients; a change stamped
 // further in the past could be missed by any of them.
 const MaxStampDelay = 2 * time.Minute

@@ -1,10 +1,10 @@
-// Package refusal is why a request to the service is not carried out: the codes of api.md,
+// Package refusal is why a request to the service is not carried out: the codes of the API's description,
 // "Errors". Contents: codes and details.
 package refusal
 
 import "fmt"
 
-// The codes of api.md, and one for a method that an address does not have, of which api.md
+// The codes of the API's description, and one for a method that an address does not have, of which the API's description
 // says nothing.
 const (
 	Unauthorized        = "unauthorized"

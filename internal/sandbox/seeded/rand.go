@@ -91,7 +91,7 @@ func Hash(s string) uint64 {
 	return Mix(h)
 }
 
-// ShortHash is 12 hexadecimal digits of the parts, for the ids that api.md
+// ShortHash is 12 hexadecimal digits of the parts, for the ids that the API's description
 // makes deterministic (v_, g_, x_).
 func ShortHash(parts ...string) string {
 	return fmt.Sprintf("%012x", Hash(strings.Join(parts, "\x00"))>>16)

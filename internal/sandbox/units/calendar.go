@@ -7,7 +7,7 @@ import (
 	_ "time/tzdata" // days are Bucharest's on machines without zone files too
 )
 
-// ZoneName is the zone of every restaurant's days (api.md, "Conventions").
+// ZoneName is the zone of every restaurant's days (docs/openapi.yaml, Values).
 const ZoneName = "Europe/Bucharest"
 
 // Spans of time. FullDay is that of most days: two a year are an hour off.
@@ -85,7 +85,7 @@ func (d Day) Weekday() time.Weekday {
 
 func (d Day) String() string { return string(AppendDate(nil, d)) }
 
-// ParseDay reads YYYY-MM-DD between 1900-01-01 and 9999-12-31 (api.md,
+// ParseDay reads YYYY-MM-DD between 1900-01-01 and 9999-12-31 (the API's description,
 // "Limits": dates accepted).
 func ParseDay(s string) (Day, bool) {
 	t, err := time.Parse(time.DateOnly, s)

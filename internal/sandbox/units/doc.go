@@ -1,3 +1,3 @@
-// Package units is money, quantities, instants and Bucharest days, and how api.md writes them.
+// Package units is money, quantities, instants and Bucharest days, and how the API's description writes them.
 // Contents: values and their text.
 package units

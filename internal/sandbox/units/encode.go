@@ -16,7 +16,7 @@ type Bani int64
 // Milli is a quantity in thousandths.
 type Milli int64
 
-// AppendMoney writes an amount with two decimals (api.md, "Conventions").
+// AppendMoney writes an amount with two decimals (docs/openapi.yaml, Values).
 func AppendMoney(b []byte, m Bani) []byte {
 	b = append(b, '"')
 	if m < 0 {
@@ -35,7 +35,7 @@ func (m Bani) Money() string {
 }
 
 // AppendQuantity writes three decimals for weights and volumes, two for pieces
-// (api.md, "Conventions").
+// (docs/openapi.yaml, Values).
 func AppendQuantity(b []byte, q Milli, three bool) []byte {
 	b = append(b, '"')
 	if q < 0 {
@@ -195,7 +195,7 @@ func IntOrNull(n int) *int64 {
 	return &v
 }
 
-// NotNil is an empty list for none, as api.md writes lists.
+// NotNil is an empty list for none, as the API's description writes lists.
 func NotNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}

@@ -10,7 +10,7 @@ import (
 var (
 	// ErrNoInstant is for text that is no ISO 8601 instant.
 	ErrNoInstant = errors.New("not an ISO 8601 instant")
-	// ErrInstantRange is for an instant outside the range that api.md accepts.
+	// ErrInstantRange is for an instant outside the range that the API's description accepts.
 	ErrInstantRange = errors.New("outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z")
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Timeout is how long a receiver may take (api.md, "Delivery rules" 1).
+// Timeout is how long a receiver may take (docs/openapi.yaml, webhooks).
 const Timeout = 10 * time.Second
 
 // Endpoint is where the events of a key go.
@@ -30,7 +30,7 @@ type Result struct {
 // OK is true when it took the event: any 2xx.
 func (r Result) OK() bool { return r.Err == nil && r.Status >= 200 && r.Status < 300 }
 
-// newClient follows no redirect (api.md, "Delivery rules" 4). That rule also asks for https
+// newClient follows no redirect (docs/openapi.yaml, webhooks). That rule also asks for https
 // and a public address; the sandbox is there to be tried on one machine, so it posts to any.
 func newClient(t http.RoundTripper) *http.Client {
 	return &http.Client{

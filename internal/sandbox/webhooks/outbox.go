@@ -12,7 +12,7 @@ import (
 )
 
 // retries are the pauses after the first attempt, the second, and so on; after the last the
-// delivery has failed (api.md, "Delivery rules" 2). Each is counted from the attempt before.
+// delivery has failed (docs/openapi.yaml, webhooks). Each is counted from the attempt before.
 var retries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
 // The states of a Delivery.

@@ -11,7 +11,7 @@ import (
 )
 
 // Sign is the value of Service-Signature: "t=<unix_seconds>,v1=<64 lowercase hex chars>", v1
-// being the HMAC-SHA256, keyed with the secret, of t joined by a period to the body (api.md,
+// being the HMAC-SHA256, keyed with the secret, of t joined by a period to the body (the API's description,
 // "Authentication" 8).
 func Sign(secret string, unix int64, body []byte) string {
 	t := strconv.FormatInt(unix, 10)

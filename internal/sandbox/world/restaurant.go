@@ -22,7 +22,7 @@ type Restaurant struct {
 func (w *World) Restaurant(i int) Restaurant { return change{w: w, b: w.businesses[i]}.restaurant() }
 
 // Ago stamps changes so far in the past; at most MaxStampDelay keeps to what
-// api.md promises.
+// the API's description promises.
 func (r Restaurant) Ago(d time.Duration) Restaurant {
 	r.ago = d
 	return r.restaurant()

@@ -1,4 +1,4 @@
-// Package apicheck holds the answers of sandboxes against docs/openapi.yaml, for tests of all
+// Package apicheck holds the answers of sandboxes against docs/openapi.yaml: for tests of all
 // packages.
 //
 // Contents: the description made strict, which answers are checked, and how.

@@ -121,7 +121,7 @@ func removeStale() {
 }
 
 // Database creates a fresh database on the shared engine, returns its name and
-// drops it when the test ends, with <name>_raw beside it (DESIGN §4) if there
+// drops it when the test ends, with <name>_raw beside it (docs/rules.md, Warehouse) if there
 // is one.
 func Database(t testing.TB) string {
 	t.Helper()

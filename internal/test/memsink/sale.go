@@ -125,7 +125,7 @@ func newSale(day string, c columnsOf) *sale {
 	return &sale{totals: append(refundsOf(c), own), lines: linesOf(day, c)}
 }
 
-// bucharest is the zone of every restaurant (api.md, "Conventions").
+// bucharest is the zone of every restaurant (docs/openapi.yaml, Values).
 var bucharest = sync.OnceValue(func() *time.Location {
 	zone, err := time.LoadLocation("Europe/Bucharest")
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *Shape) Wrong(raw []byte, columns map[string]json.RawMessage, context ma
 	return append(found, s.unknown(columns, context)...)
 }
 
-// unknown are columns that are no field of api.md.
+// unknown are columns that are no field of the API's description.
 func (s *Shape) unknown(columns map[string]json.RawMessage, context map[string]string) []Difference {
 	if len(columns) == len(s.columns)+len(s.beside)+len(context) {
 		return nil // all that are wanted were found, or are reported as missing

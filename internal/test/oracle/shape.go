@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what a value of the API is (api.md, "Conventions").
+// kind is what a value of the API is (docs/openapi.yaml, Values).
 type kind string
 
 const (
@@ -25,7 +25,7 @@ const (
 type step struct {
 	name string
 	form form     // of the field
-	keys []string // open: those that api.md names
+	keys []string // open: those that the API's description names
 }
 
 type form uint8
@@ -52,7 +52,7 @@ type Shape struct {
 	beside  []string // columns of which the row says nothing, and that are not compared
 }
 
-// Of returns the shape of a stream's rows, false when api.md describes none.
+// Of returns the shape of a stream's rows, false when the API's description describes none.
 func Of(stream string) (*Shape, bool) {
 	lines, ok := shapes[stream]
 	if !ok {
@@ -119,7 +119,7 @@ func pathOf(steps []step) string {
 	return strings.Join(names, ".")
 }
 
-// columnName is the naming rule of DESIGN §4: names are joined by "_", those of an
+// columnName is the naming rule of docs/rules.md, Warehouse: names are joined by "_", those of an
 // array's objects by ".", but an array inside an array by "_" again.
 func columnName(steps []step) string {
 	var b strings.Builder
@@ -212,7 +212,7 @@ func (c *column) elements(v any, steps []step) (any, error) {
 }
 
 // entries are the values under the keys of an open object. One under a key that
-// api.md does not name is there when it is a whole entry, else in the row alone.
+// the API's description does not name is there when it is a whole entry, else in the row alone.
 func (c *column) entries(v any, known []string, steps []step) (any, error) {
 	object, ok := v.(map[string]any)
 	if !ok {

@@ -1,8 +1,8 @@
 package oracle
 
-// shapes are the rows of api.md, "Resources and their fields": one line for each
+// shapes are the rows of docs/openapi.yaml: one line for each
 // field that has a column, with its kind. A name with [] is an array, one with {a,b}
-// an object with open keys, of which api.md names a and b. What is "beside" the row stands
+// an object with open keys, of which the API's description names a and b. What is "beside" the row stands
 // in no field of it, and is not compared. The fields of /locations that are there in every row
 // and those that may be null are not told apart: a field that is not there reads
 // as null, and only a column that can hold null equals it.

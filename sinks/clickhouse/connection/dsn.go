@@ -32,7 +32,7 @@ const (
 // an earlier one; rows through a Distributed table are acknowledged only when
 // their shard has them.
 var writerSettings = clickhousego.Settings{
-	"optimize_on_insert": 0, // up to six times slower on large blocks (DESIGN §8)
+	"optimize_on_insert": 0, // up to six times slower on large blocks (docs/architecture/engine.md)
 	"insert_deduplicate": 0,
 	"async_insert":       0,
 }

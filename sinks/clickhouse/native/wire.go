@@ -18,7 +18,7 @@ type Type struct {
 	Low, LowKey bool
 }
 
-// kinds are the scalar types of the storage tables (DESIGN §4).
+// kinds are the scalar types of the storage tables (docs/rules.md, Warehouse).
 var kinds = map[string]sinks.Kind{
 	"String":                            sinks.Text,
 	"Bool":                              sinks.Bool,

@@ -17,7 +17,7 @@ import (
 //go:embed migrations.sql tables views
 var schemaFiles embed.FS
 
-// Zone is the restaurants' time zone (api.md, Dates): instants carry it in their type,
+// Zone is the restaurants' time zone (docs/openapi.yaml, Values): instants carry it in their type,
 // and people's sessions are in it, so that today(), hours and weekdays are theirs.
 const Zone = "Europe/Bucharest"
 

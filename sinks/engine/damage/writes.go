@@ -20,7 +20,7 @@ import (
 // insert and keeps a part that cannot be read. A merge does the same, and the
 // parts it was made from are deleted eight minutes later. The engine does count
 // such writes, so Larder looks at the counter before it acknowledges anything
-// (DESIGN R1), and every few seconds for the sake of merges. Who reads a table
+// (docs/rules.md R1), and every few seconds for the sake of merges. Who reads a table
 // between such a write and that look gets an error, never other rows.
 //
 // One look for all INSERTs of a flush would be too late: what says that rows are

@@ -14,7 +14,7 @@ import (
 )
 
 // reframe turns Native blocks as the engine writes them (revision 0) into blocks
-// for a client of a newer revision (DESIGN §8).
+// for a client of a newer revision (docs/architecture/engine.md).
 func reframe(chunk []byte, revision uint64) ([]byte, error) {
 	reader := chproto.NewReader(bytes.NewReader(chunk))
 	out := &chproto.Buffer{Buf: make([]byte, 0, len(chunk)+64)}

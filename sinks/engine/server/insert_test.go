@@ -169,7 +169,7 @@ func TestParallelInsertsIntoOneTable(t *testing.T) {
 	}
 }
 
-// The settings of DESIGN §8 must hold in the engine, which ignores silently what
+// The settings of docs/architecture/engine.md must hold in the engine, which ignores silently what
 // it does not take.
 func TestTheEngineTakesItsSettings(t *testing.T) {
 	a := inside(t)

@@ -9,7 +9,7 @@ import (
 
 // bindParams puts the values of param_x into {x:Type}. It is done here, not by
 // the engine, which mixes up the parameters of connections running in parallel
-// (DESIGN §8). Values arrive in the escaped form of ClickHouse's interface. A long
+// (docs/architecture/engine.md). Values arrive in the escaped form of ClickHouse's interface. A long
 // one may stand in many places: no more than a statement may have is put together.
 func bindParams(sql string, params map[string]string) (string, error) {
 	if !strings.Contains(sql, "{") {

@@ -114,7 +114,7 @@ func (s *Catalogue) encodeProduct(r *rows.Row[Product]) []byte {
 	return units.JSON(out)
 }
 
-// variantID is deterministic and changes with the name (api.md, "Product").
+// variantID is deterministic and changes with the name (docs/openapi.yaml, Product).
 func variantID(productID, name string) string { return "v_" + seeded.ShortHash(productID, name) }
 
 func (g *extraGroup) encode(productID string) types.ExtraGroup {

@@ -25,7 +25,7 @@ func (c Change) Compare(d Change) int {
 // Log holds rows in order of change: "oldest change first". A changed row
 // gets a new entry; its old one goes stale and is dropped now and then. So a walk
 // by position meets an unchanged row exactly once, and a changed one again at its
-// new place (api.md, "Pagination and sync rules" 1).
+// new place (docs/openapi.yaml, Lists with a cursor).
 type Log struct {
 	Entries []Change
 	stale   int

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Why a row is not live: as tombstones say (api.md, "Tombstone"), or ReasonGone.
+// Why a row is not live: as tombstones say (docs/openapi.yaml, Tombstone), or ReasonGone.
 const (
 	ReasonDeleted   = "deleted"
 	ReasonCancelled = "cancelled"

@@ -39,7 +39,7 @@ type payment struct {
 	amount units.Bani
 }
 
-// The values of api.md, and one each that it does not know (Readings.NewMapKeys).
+// The values of the API's description, and one each that it does not know (Readings.NewMapKeys).
 var (
 	channelNames = []string{"pos", "platform_a", "platform_b", "direct", "platform_c"}
 	typeNames    = []string{"dine_in", "takeaway", "delivery", "catering"}

@@ -15,7 +15,7 @@ func (s *Orders) append(out []byte, n uint32, c *content) []byte {
 	return s.appendSale(out, n, c)
 }
 
-// appendSale writes a sales order (api.md, "Sales order").
+// appendSale writes a sales order (docs/openapi.yaml, SalesOrder).
 func (s *Orders) appendSale(out []byte, n uint32, c *content) []byte {
 	o := &s.orders[n]
 	more := s.more(n)

@@ -6,8 +6,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// dayTotals are the sales of one day in one location (api.md, "Sales
-// breakdown"), kept up with every change of an order. This is the sandbox's own
+// dayTotals are the sales of one day in one location (docs/openapi.yaml, Breakdown), kept up with every change of an order. This is the sandbox's own
 // path: nothing of it is shared with what reconciles.
 type dayTotals struct {
 	orders                                          int64
@@ -88,7 +87,7 @@ func (t totals) sum(day units.Day, locations int, sees func(loc int) bool) dayTo
 	return sum
 }
 
-// append writes the fields of a breakdown, without braces; newKeys are what api.md does not
+// append writes the fields of a breakdown, without braces; newKeys are what the API's description does not
 // know.
 func (t *dayTotals) append(out []byte, newKeys bool) []byte {
 	out = append(out, `"orders":`...)

@@ -115,10 +115,10 @@ func (s *Stock) invent(g *seeded.RNG, loc, i int) *rows.Row[Ingredient] {
 	return r
 }
 
-// weighed is true when the unit carries three decimals (api.md, "Conventions").
+// weighed is true when the unit carries three decimals (docs/openapi.yaml, Values).
 func (v *Ingredient) weighed() bool { return v.unit != "buc" && v.unit != "portie" }
 
-// BelowMin is api.md's rule: at or below the minimum; without one (0) the same
+// BelowMin follows the API's rule: at or below the minimum; without one (0) the same
 // comparison holds once stock reaches 0 or goes negative.
 func (v *Ingredient) BelowMin() bool { return v.Stock <= v.min }
 

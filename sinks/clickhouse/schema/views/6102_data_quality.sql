@@ -1,4 +1,4 @@
--- Rules that api.md states, each with its sentence. It does not say that payments add up to
+-- Rules that the API's description states, each with its sentence. It does not say that payments add up to
 -- the total, nor that refunds are bounded by it: a negative total is no contradiction.
 
 CREATE OR REPLACE VIEW `{{db}}`.`data_quality`{{on_cluster}}
