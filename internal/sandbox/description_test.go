@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/larder-sync/larder/internal/sandbox/answers"
 	"github.com/larder-sync/larder/internal/sandbox/refusal"
 )
 
@@ -141,5 +142,20 @@ func TestTheDescriptionHasTheErrors(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("codes %q, want %q", got, want)
+	}
+}
+
+// What a test fetches as the truth is no answer: no key is admitted, and no limit is counted.
+func TestTheTruthIsNotInspected(t *testing.T) {
+	n := 0
+	s := must(New(Options{Inspect: func(answers.Answer) { n++ }, Orders: 20}))(t)
+	key := s.Key(0, RoleMain).Value
+	for _, uri := range []string{"/sales/products", "/sales/orders/none"} {
+		if _, _, err := s.Fetch(key, uri); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n > 0 {
+		t.Errorf("%d answers were inspected", n)
 	}
 }

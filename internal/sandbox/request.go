@@ -106,7 +106,7 @@ func (rq *request) answer() int {
 }
 
 func (rq *request) refuse(err *refusal.Refusal) int {
-	if len(rq.struck) > 0 {
+	if len(rq.struck) > 0 || rq.trusted {
 		writeJSON(rq.w, rq.r, errorTexts[err.Code].status, envelope(err))
 	} else {
 		rq.s.refuse(rq.w, rq.r, rq.route, err)

@@ -106,7 +106,7 @@ func (rq *request) deliver() int {
 		rq.truncate()
 	}
 	status := cmp.Or(rq.status, http.StatusOK)
-	if len(rq.struck) == 0 {
+	if len(rq.struck) == 0 && !rq.trusted {
 		rq.s.inspect(rq.route, status, rq.w.Header(), rq.out)
 	}
 	if status == http.StatusNotModified { // it has no body
