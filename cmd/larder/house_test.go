@@ -221,6 +221,8 @@ func (h *house) migrated() {
 // Without it, each command that no daemon is beside starts the engine anew.
 func (h *house) engineStays() (stop func()) {
 	h.t.Helper()
+	inProcess.Lock() // the engine begins in this process's working directory, which must be there
+	defer inProcess.Unlock()
 	w, err := writer.Open(h.t.Context(), writer.Options{Folder: h.path("data"), Databases: []string{"larder", "larder_raw"}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		h.t.Fatal(err)

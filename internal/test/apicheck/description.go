@@ -21,8 +21,9 @@ import (
 // keyDisabled is the code of a 403 that is made before the key is accepted.
 const keyDisabled = "api_key_disabled"
 
-// document is what the compiler calls the description.
-const document = "openapi.json"
+// document is what the compiler calls the description: a name that does not depend on the
+// working directory.
+const document = "larder:///openapi.json"
 
 // description is docs/openapi.yaml made strict: a field that it does not name is a fault, and
 // so is a value, unless newValues are expected.
