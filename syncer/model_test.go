@@ -15,7 +15,7 @@ import (
 )
 
 // model is a list server of the tests' own: what the mirror has to end up with,
-// served as the API's description says ("Pagination and sync rules"), in order of (updated_at, id)
+// served as docs/openapi.yaml, Lists with a cursor has it, in order of (updated_at, id)
 // with cursors that are bound to their filters. Requests wait for their turn until
 // the gate is open, so that a test decides what happens between two pages.
 type model struct {

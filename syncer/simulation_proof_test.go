@@ -184,9 +184,10 @@ func (e *episode) mayBeExplained(v sinks.Verdict) bool {
 	return v.Subject == sinks.SubjectDaily && e.plan.leavesOpen(v.Subject) && len(v.Differences) == 1 && v.Differences[0].Figure == "refunds"
 }
 
-// unseenRefunds reports whether the refunds that the service has more of on a day are those of orders that have only ever
-// come as tombstones of unpaid orders: an order that was refunded and unpaid between two walks cannot be told from one that
-// was never paid (docs/architecture/reconciliation.md). Refunds of other removed orders may be among them, and no others.
+// unseenRefunds reports whether the mirror lacks only refunds of orders that it has as tombstones
+// of unpaid orders, and has never had otherwise. An order that was refunded and unpaid between
+// two walks looks like one that was never paid (docs/architecture/reconciliation.md). Refunds of
+// other removed orders may be among them, and no others.
 func (e *episode) unseenRefunds(business int, v sinks.Verdict) bool {
 	if v.Verdict != sinks.VerdictDrift || !e.mayBeExplained(v) {
 		return false

@@ -43,9 +43,8 @@ func sum(t testing.TB, values ...any) *big.Rat {
 	return total
 }
 
-// The API's description: item "total = quantity x unit_price x (1 - discount) + extras x
-// quantity"; "net_sales = total - tip - SGR deposit (equal to items - order
-// discount + delivery fee)". Recomputed exactly, in rationals.
+// docs/openapi.yaml, Sales: a line is its units less its discount, and its extras; net_sales is
+// the total without tip and deposits. Both are computed again here, in rationals.
 func TestMoneyOfOrders(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 4000})
 	seen := map[string]int{}

@@ -7,9 +7,9 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// docs/openapi.yaml, Menu: "Only products offered online appear, never a product sold by
-// weight, at their online price"; price is "one unit without extras; with variants the
-// cheapest variant"; variant and option ids are those of the catalogue.
+// docs/openapi.yaml, Menu: a menu has the products that are offered online, none of them sold by
+// weight, at their online prices. The price of a product with variants is the lowest of theirs.
+// Variants and options have the ids of the catalogue.
 func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 140})
 	a := s.get("/locations/" + s.location + "/menu")

@@ -59,8 +59,7 @@ func TestPlaceAnOrder(t *testing.T) {
 	}
 }
 
-// docs/openapi.yaml, OrderRequest and "Text lengths", field by field. "A refusal (409 or 422) creates
-// nothing."
+// docs/openapi.yaml, OrderRequest, field by field. An order that is refused is not created.
 func TestWhatAnOrderMustLookLike(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	long := func(n int) string { return strings.Repeat("ă", n) }
@@ -119,7 +118,7 @@ func (s *shop) forget() {
 	}
 }
 
-// docs/openapi.yaml, Error: "bad_request 400: body not a valid JSON object, or larger than 64 KB".
+// A body that is no JSON object, or larger than 64 KB, is answered with 400 bad_request.
 func TestABodyThatIsNoObject(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	for _, body := range []string{"", "null", "[]", `"x"`, "7", "{", `{"a":1}{`, `{"a":1} x`, "\xff\xfe", strings.Repeat(`{"a":`, 20_000)} {
@@ -137,8 +136,8 @@ func TestABodyThatIsNoObject(t *testing.T) {
 	s.details(s.send("POST", s.key, "/orders", fits(64<<10+1)), 400, "bad_request")
 }
 
-// docs/openapi.yaml, /orders: "200 Order with header Idempotent-Replayed: true when an order with
-// this external_id exists for the key (returned unchanged even if the payload differs)".
+// docs/openapi.yaml, /orders: an external_id that the key has used before is answered with the
+// order of then, unchanged, and Idempotent-Replayed.
 func TestPlacingTwice(t *testing.T) {
 	s := newShop(t, Options{})
 	body := s.order()

@@ -9,8 +9,7 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// The API's description: a cursor is "sent with the same filters"; another value of one, or
-// another restaurant, makes it a broken one.
+// A cursor belongs to its filters and its restaurant: with others it is a broken one.
 func TestCursorIsBoundToItsWalk(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Businesses: 2, Readings: Readings{SharedIDs: true}})
 	for uri, other := range map[string]string{
@@ -44,8 +43,8 @@ func TestProductSalesFollowTheOrders(t *testing.T) {
 	}
 }
 
-// The API's description: "name of a catalogue product is the name it was last sold under in the
-// period (or day)".
+// docs/openapi.yaml, ProductSales: a product of the catalogue has the name under which it was
+// last sold in the period, or on the day.
 func TestProductSalesName(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1, ProductsPer: 1, LocationsPer: 1})
 	r := h.Restaurant(0)

@@ -16,9 +16,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/world/rows"
 )
 
-// docs/openapi.yaml, Error: "malformed request, impossible date or instant, changed or
-// broken cursor, or a data-changing filter combined with sync", with
-// details.fields by field.
+// A request that is malformed, has an impossible date, a broken cursor or a filter that does not
+// go with a sync is answered with 422, and details.fields names the fields.
 func TestValidation(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 300})
 	cursor := *ok[page](h, "/products?limit=1").NextCursor
@@ -59,8 +58,8 @@ func flipped(cursor string) string {
 	return string(b)
 }
 
-// docs/openapi.yaml, Keys and "Limits": missing or wrong 401, deleted 401,
-// disabled 403, all without rate-limit headers.
+// A missing, wrong or deleted key is answered with 401 and a disabled one with 403, all without
+// the headers of limits (docs/openapi.yaml, Limits a minute).
 func TestKeyStates(t *testing.T) {
 	h := newHarness(t, Options{})
 	for _, c := range []struct {
@@ -178,7 +177,7 @@ func TestLocationLimits(t *testing.T) {
 	}
 }
 
-// docs/openapi.yaml, Tombstone and "Tombstone".
+// docs/openapi.yaml, Tombstone.
 func TestTombstones(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)
@@ -205,10 +204,9 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// docs/openapi.yaml, /sales/orders: "an order that no longer counts as a sale returns as a
-// tombstone with reason cancelled, unpaid or deleted"; range mode shows "the
-// range's paid orders deleted since" with include_deleted only; one order is 404
-// for anything that is not a sale.
+// docs/openapi.yaml, /sales/orders: in a sync, an order that is no sale any more comes as a
+// tombstone with the reason. In range mode deleted orders come with include_deleted only. The
+// route of one order answers 404 for what is no sale.
 func TestOrderTombstones(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: -1})
 	r := h.Restaurant(0)

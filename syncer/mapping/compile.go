@@ -176,7 +176,7 @@ func (c *compiler) shape(f *field, sf reflect.StructField, column string, at pla
 	f.op, f.sub = ofObjects, c.object(t, below)
 }
 
-// scalars are the kinds of the scalar types of the API's description ("Conventions").
+// scalars are the kinds of the scalar types (docs/openapi.yaml, Values).
 var scalars = map[reflect.Type]scalar{
 	reflect.TypeFor[types.Money]():    {kind: sinks.Money},
 	reflect.TypeFor[types.Quantity](): {kind: sinks.Quantity},

@@ -9,8 +9,8 @@ import (
 	"github.com/larder-sync/larder/syncer/list"
 )
 
-// A day may differ by what the API's description leaves open (docs/rules.md, Proof). Such a day is explained, which is as
-// good as proven. How a service rounds is seen at once. The refunds of removed orders that the mirror
+// A day may differ by what the API's description leaves open (docs/rules.md P4). Such a day is
+// explained, which is as good as proven. How a service rounds is seen at once. The refunds of removed orders that the mirror
 // has the values of explain a day once the service was asked for each of those orders, and for what
 // has changed since the day began: a lost refund of as much is in it. Other
 // refunds could have been lost by the mirror too, so a day is explained by those only after a full

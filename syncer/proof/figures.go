@@ -21,7 +21,7 @@ import (
 	"github.com/larder-sync/larder/syncer/mapping"
 )
 
-// The figures of docs/openapi.yaml, Breakdown and "Product sales row". A figure that
+// The figures of docs/openapi.yaml, Breakdown, and of its ProductSales. A figure that
 // the service adds later is no figure of the mirror, so it is not compared; a key
 // that it adds to one of the maps is, when there is an amount under it.
 var (

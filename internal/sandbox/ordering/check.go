@@ -9,9 +9,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// checkLocation refuses an order that the location does not take now. ordering.accepting is "the
-// single answer to whether an order can be placed now", so what it refuses cannot be
-// scheduled for later either. A time outside the opening hours is a closed location, not a
+// checkLocation refuses an order that the location does not take now. ordering.accepting alone
+// decides that, so what it refuses cannot be scheduled for later either. A time outside the opening hours is a closed location, not a
 // malformed request. The reasons are those of docs/openapi.yaml, Error: location_unavailable.
 func checkLocation(l *types.Location, r *request, openAt func(at int64) bool) *refusal.Refusal {
 	reason := "type_not_offered"

@@ -1,11 +1,11 @@
-// Package refusal is why a request to the service is not carried out: the codes of the API's description,
-// "Errors". Contents: codes and details.
+// Package refusal is why a request to the service is not carried out: the codes of the API's
+// description (docs/openapi.yaml, Error). Contents: codes and details.
 package refusal
 
 import "fmt"
 
-// The codes of the API's description, and one for a method that an address does not have, of which the API's description
-// says nothing.
+// The codes of the API's description, and one that it lacks, for a method that an address does
+// not have.
 const (
 	Unauthorized        = "unauthorized"
 	KeyDisabled         = "api_key_disabled"

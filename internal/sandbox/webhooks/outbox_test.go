@@ -71,8 +71,8 @@ func always(status int) func(int, *http.Request) (int, time.Duration) {
 	return func(int, *http.Request) (int, time.Duration) { return status, 0 }
 }
 
-// docs/openapi.yaml, webhooks: "A non-2xx answer or timeout is retried after about 1 min, 5
-// min, 15 min, 1 h, 6 h and 24 h, then the delivery is marked failed."
+// docs/openapi.yaml, webhooks: a webhook without an answer 2xx is sent six times more, and then
+// its delivery has failed.
 func TestRetries(t *testing.T) {
 	want := []string{"0s", "1m0s", "6m0s", "21m0s", "1h21m0s", "7h21m0s", "31h21m0s"}
 	for name, c := range map[string]struct {

@@ -10,9 +10,8 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/seeded"
 )
 
-// Sign is the value of Service-Signature: "t=<unix_seconds>,v1=<64 lowercase hex chars>", v1
-// being the HMAC-SHA256, keyed with the secret, of t joined by a period to the body (the API's description,
-// "Authentication" 8).
+// Sign is the value of Service-Signature, t=<seconds>,v1=<64 hexadecimal digits>. v1 is the
+// HMAC-SHA256, keyed with the secret, of t, a period and the body (docs/openapi.yaml, webhooks).
 func Sign(secret string, unix int64, body []byte) string {
 	t := strconv.FormatInt(unix, 10)
 	h := hmac.New(sha256.New, []byte(secret))

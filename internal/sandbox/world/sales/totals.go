@@ -6,8 +6,9 @@ import (
 	"github.com/larder-sync/larder/internal/sandbox/units"
 )
 
-// dayTotals are the sales of one day in one location (docs/openapi.yaml, Breakdown), kept up with every change of an order. This is the sandbox's own
-// path: nothing of it is shared with what reconciles.
+// dayTotals are the sales of one day in one location (docs/openapi.yaml, Breakdown), kept up with
+// every change of an order. This is the sandbox's own path: nothing of it is shared with what
+// reconciles.
 type dayTotals struct {
 	orders                                          int64
 	items, discounts, fees, tips, deposits, refunds units.Bani
