@@ -264,7 +264,7 @@ func TestApplyRefusesAsAWhole(t *testing.T) {
 }
 
 func TestAPassEndsWithItsSource(t *testing.T) {
-	together(t)
+	inShort(t)
 	inWorld(t, sandbox.Options{Seed: 26, Businesses: 2, Orders: 1000, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.run(all...)
@@ -290,7 +290,7 @@ func TestAPassEndsWithItsSource(t *testing.T) {
 }
 
 func TestApplyWithTheWarehouseDownWaitsBesideIt(t *testing.T) {
-	together(t)
+	inShort(t)
 	inWorld(t, sandbox.Options{Seed: 27, Businesses: 2, Orders: 500, Limits: slow, Readings: smallPages}, func(t *testing.T, w *world) {
 		all := w.sources()
 		w.run(all...)
@@ -334,7 +334,7 @@ func TestApplyTakesTheSourcesOfItsShard(t *testing.T) {
 // Whatever is applied whenever, with passes beside it: nothing is lost, nobody is
 // served twice, no limit is broken.
 func TestManyAppliesEndWell(t *testing.T) {
-	together(t)
+	inShort(t)
 	manyApplies(t, sandbox.Options{Orders: 400, Pace: 100, Readings: smallPages})
 }
 

@@ -61,7 +61,7 @@ type healedDay struct {
 // inBusyWorld runs a test in a bubble with a busy restaurant.
 func inBusyWorld(t *testing.T, seed uint64, opts sandbox.Options, test func(t *testing.T, b *busy)) {
 	t.Helper()
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		opts.Seed, opts.Live, opts.Readings.StampPrecision = int64(seed), true, time.Second //nolint:gosec // any number will do
 		opts.Inspect = apicheck.Inspect(t)

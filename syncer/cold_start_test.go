@@ -11,7 +11,7 @@ import (
 // A program that is started again and again spends no more than one that stays up,
 // whatever its clock says: what is stored bears the service's stamps.
 func TestProcessesInARowKeepToTheLimits(t *testing.T) {
-	together(t)
+	inShort(t)
 	for name, off := range map[string]time.Duration{"right": 0, "two hours ahead": 2 * time.Hour, "a day behind": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			limits := types.RateLimits{PerMinute: 60, BusinessPerMinute: 600, HeavyPerMinute: 8, OrdersPerMinute: 30}

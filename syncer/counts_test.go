@@ -103,7 +103,7 @@ func TestARequestIsWhatTheServiceCounts(t *testing.T) {
 // Refused cursors here and there, among rows of which many share a stamp, and a process
 // that ends: no row counts twice. In the end each has counted, unless the line says "at least".
 func TestRowsCountOnceHoweverOftenAWalkBeginsAgain(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	refused, atLeast := 0, 0
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestAPassBesideTheDaemonJoinsItsWalks(t *testing.T) {
-	together(t)
+	inShort(t)
 	inWorld(t, sandbox.Options{Seed: 8, Orders: 10_000}, func(t *testing.T, w *world) {
 		w.run()
 		time.Sleep(20 * time.Second)

@@ -158,7 +158,7 @@ func deepRunsAreSpread(t *testing.T, mirror func(*world)) {
 // are a tenth of their even distance of ten seconds further apart, so that a turn that falls due
 // just after one has its two answers within 23 seconds.
 func TestTheTurnsGoOnBesideADeepRun(t *testing.T) {
-	together(t)
+	inShort(t)
 	inWorld(t, sandbox.Options{Seed: 42, LocationsPer: 10, ProductsPer: 4, Orders: 300, Days: 20, Record: true}, func(t *testing.T, w *world) {
 		w.edit = func(s *Source) { withoutOrdering(s); s.BudgetShare = 0.2 }
 		w.schedule = Schedule{Reconcile: "@every 1m", ReconcileDeep: "30 2 * * *"}

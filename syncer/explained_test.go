@@ -175,7 +175,7 @@ func (s *spoiling) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func TestAnOrderInQuarantineMayHoldRefunds(t *testing.T) {
 	for name, refunded := range map[string]bool{"changed since": true, "changed before": false} {
 		t.Run(name, func(t *testing.T) {
-			alone(t)
+			notInShort(t)
 			synctest.Test(t, func(t *testing.T) {
 				box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 51, Orders: 800, Days: 20, Readings: sandbox.Readings{RemovedRefunds: true}})
 				if err != nil {
@@ -315,7 +315,7 @@ func TestRoundingOfTheGrossIsExplained(t *testing.T) {
 // TestOddSumsOfAnAnswerAreDrift: a currency other than RON, and totals of all days that the
 // days do not add up to. Each is reported once, and the days are compared all the same.
 func TestOddSumsOfAnAnswerAreDrift(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 31, Orders: 200, Days: 6})
 		if err != nil {

@@ -142,7 +142,7 @@ func (g *gaining) expected(d *registry.Definition) (want []string) {
 
 func inGaining(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world, g *gaining)) {
 	t.Helper()
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
@@ -298,7 +298,7 @@ func TestOrdersUnderAnAddedKeyWithoutAnAmountAreNoDrift(t *testing.T) {
 }
 
 func provenUnderAddedKeys(t *testing.T, figure, told string) {
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 12, Orders: 600, Days: 20, Readings: sandbox.Readings{NewMapKeys: true}})
 		if err != nil {

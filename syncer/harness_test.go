@@ -57,22 +57,22 @@ type world struct {
 	done   chan error
 }
 
-// manifold are the tests in which several processes, passes or configurations meet.
-var manifold sync.Map
+// playedInShort are the tests that have called inShort.
+var playedInShort sync.Map
 
-// together has the short run, which is the race detector's, play a test: in it several
-// processes, passes or configurations meet. It is called before the bubble.
-func together(t *testing.T) {
+// inShort keeps a test in the short run, which is the race detector's: several processes,
+// passes or configurations meet in it. It is called before the bubble.
+func inShort(t *testing.T) {
 	name, _, _ := strings.Cut(t.Name(), "/")
-	manifold.Store(name, true)
+	playedInShort.Store(name, true)
 }
 
-// alone skips a test in the short run, unless it is called together: what one daemon does beside
-// itself, the episodes of shortSeeds do beside everything else.
-func alone(t *testing.T) {
+// notInShort skips a test in the short run, unless it has called inShort: TestSimulation runs
+// the goroutines of one daemon and its service.
+func notInShort(t *testing.T) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
-	if _, meets := manifold.Load(name); testing.Short() && !meets {
+	if _, played := playedInShort.Load(name); testing.Short() && !played {
 		t.Skip("one daemon and its service: TestSimulation runs their goroutines")
 	}
 }
@@ -80,7 +80,7 @@ func alone(t *testing.T) {
 // inWorld runs a test against a sandbox in a synctest bubble.
 func inWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world)) {
 	t.Helper()
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
@@ -96,7 +96,7 @@ func inWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *worl
 // inScript runs a test against a handler of its own.
 func inScript(t *testing.T, h http.Handler, test func(t *testing.T, w *world)) {
 	t.Helper()
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, h)
 		test(t, w)

@@ -109,7 +109,7 @@ func (s *splicing) into(body []byte) []byte {
 // TestARowOfADayThatWasNotAskedForChangesNothing of that day, and the next proper answer is stored.
 func TestARowOfADayThatWasNotAskedForChangesNothing(t *testing.T) {
 	for _, stream := range []string{registry.Daily, "sales_products"} {
-		alone(t)
+		notInShort(t)
 		synctest.Test(t, func(t *testing.T) {
 			box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 46, Orders: 900, Days: 20})
 			if err != nil {
@@ -194,7 +194,7 @@ func (w *world) reportOf(route, day string) []json.RawMessage {
 // TestAWalkOfADayThatDoesNotEndIsCutOff: the day owes a full resync as any other that could not be
 // fetched.
 func TestAWalkOfADayThatDoesNotEndIsCutOff(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 45, Orders: 300, Days: 10})
 		if err != nil {

@@ -28,7 +28,7 @@ func (f *refusing) set(matches func(*http.Request) bool) { f.matches.Store(&matc
 
 func inRefusingWorld(t *testing.T, opts sandbox.Options, test func(t *testing.T, w *world, refuse *refusing)) {
 	t.Helper()
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		opts.Inspect = apicheck.Inspect(t)
 		box, err := sandbox.New(opts)
@@ -297,7 +297,7 @@ func TestAReconciliationHealsToTheEnd(t *testing.T) {
 
 // TestNewDamageIsHealedBesideAFullResync, which cannot come to its end.
 func TestNewDamageIsHealedBesideAFullResync(t *testing.T) {
-	together(t)
+	inShort(t)
 	inRefusingWorld(t, sandbox.Options{Seed: 52, Orders: 600, Days: 10}, func(t *testing.T, w *world, refuse *refusing) {
 		business := w.proven()
 		refuse.set(func(r *http.Request) bool { // no page of a full resync

@@ -28,7 +28,7 @@ type pair struct {
 // when both hold a source at one instant.
 func inPair(t *testing.T, opts sandbox.Options, test func(t *testing.T, p *pair)) {
 	t.Helper()
-	together(t)
+	inShort(t)
 	inWorld(t, opts, func(t *testing.T, w *world) {
 		p := &pair{world: w, a: w.beside("a"), b: w.beside("b")}
 		defer w.watch(p.a, p.b)()
@@ -342,7 +342,7 @@ func TestAWarehouseThatIsAwayForBoth(t *testing.T) {
 // TestManyProcessesComeAndGo kills, ends, pauses and cuts off three processes at
 // random; nobody may hold what another holds, and nothing may be missing at the end.
 func TestManyProcessesComeAndGo(t *testing.T) {
-	together(t)
+	inShort(t)
 	manyProcesses(t, sandbox.Options{Orders: 300, Pace: 200, Readings: smallPages})
 }
 
@@ -415,7 +415,7 @@ func TestASourceThatIsTakenOutIsGivenBack(t *testing.T) {
 }
 
 func TestAProcessOfItsOwnSaysNothing(t *testing.T) {
-	together(t)
+	inShort(t)
 	inWorld(t, sandbox.Options{Seed: 5, Orders: 100}, func(t *testing.T, w *world) {
 		w.run()
 		time.Sleep(5 * time.Minute)
@@ -429,7 +429,7 @@ func TestAProcessOfItsOwnSaysNothing(t *testing.T) {
 // TestVersionsOfTheOtherProcessAreLower: what the process before has stored with a
 // clock that was ahead is not newer than what this one fetches.
 func TestVersionsOfTheOtherProcessAreLower(t *testing.T) {
-	together(t)
+	inShort(t)
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set(cats, category("a", "A", stamp(-time.Hour)))
 		ahead, behind := w.beside("a"), w.beside("b")

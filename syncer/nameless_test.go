@@ -152,7 +152,7 @@ func TestAFullResyncClosesRowsOfTotalsThatHaveNoPlace(t *testing.T) {
 
 // They close where a configured location is not active, and the service answers for it all the same.
 func TestRowsOfTotalsCloseBesideAnInactiveLocation(t *testing.T) {
-	together(t)
+	inShort(t)
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.set("/sales/daily", strings.Replace(aDay("2000-01-01"), `"date":"2000-01-01",`, ``, 1))
 		me := &shop{fake: f, world: w}

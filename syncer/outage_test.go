@@ -191,7 +191,7 @@ func tookOf(t *testing.T, line string) time.Duration {
 // A walk takes as long as it takes, whatever the service's clock says of it, and also
 // when another process began it.
 func TestALongWalkTakesNoNegativeTime(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 3, Orders: 1500, Days: 5})
 		if err != nil {

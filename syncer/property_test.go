@@ -17,7 +17,7 @@ import (
 // fault that a walk has to bear, and compares the mirror with the list when both
 // have come to rest (docs/rules.md, Open readings).
 func TestAnyInterleavingEndsInTheRightRows(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	for name, c := range map[string]struct{ silent, resyncs bool }{
 		"with Date headers": {}, "without Date headers": {silent: true}, "with full resyncs": {resyncs: true},
 	} {

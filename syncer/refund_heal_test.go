@@ -38,7 +38,7 @@ func TestALostRefundOfAsMuchIsHealed(t *testing.T) {
 
 // Nor do they where an order that has changed since is in quarantine.
 func TestARefundInQuarantineIsNotExplained(t *testing.T) {
-	alone(t)
+	notInShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		box, err := sandbox.New(sandbox.Options{Inspect: apicheck.Inspect(t), Seed: 51, Orders: 800, Days: 20})
 		if err != nil {

@@ -29,7 +29,7 @@ type crew struct {
 // inCrew runs a test with a crew over a service with restaurants of two keys each.
 func inCrew(t *testing.T, restaurants int, test func(t *testing.T, c *crew)) {
 	t.Helper()
-	together(t)
+	inShort(t)
 	service := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -263,7 +263,7 @@ func TestALimitedKeyAsksByLocation(t *testing.T) {
 // wrote some of them last, when it saw all, removes those, and no others; a full resync of the
 // other one brings them back.
 func TestALimitedKeyBesideOneThatSeesAll(t *testing.T) {
-	together(t)
+	inShort(t)
 	inChain(t, 93, func(t *testing.T, c *chain) {
 		c.run(c.sources("all")...)
 		c.until("backfill", time.Hour, c.filled)

@@ -510,7 +510,7 @@ func TestARowOfAPageAskedForLaterDoesNotReplaceANewerOne(t *testing.T) {
 }
 
 func TestABackfillThatFailsIsNotHiddenByTheWalksBesideIt(t *testing.T) {
-	together(t)
+	inShort(t)
 	inFake(t, func(t *testing.T, f *fake, w *world) {
 		f.on(cats, func(rw http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("updated_since") != "" {
