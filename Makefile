@@ -14,14 +14,13 @@ ENGINE_VERSION = $(shell sed -n 's/.*"@chdb\/lib-linux-x64-gnu": "\(.*\)".*/\1/p
 LIBCHDB   := node_modules/$(ENGINE)/libchdb.so
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
-# The tags of the tests that need a program beside Go. What looks at the code has the same
-# ones everywhere, so that each package is compiled once; go vet has looked at it all
-# before go test would look at a part of it.
+# The tags of the tests that need a program beside Go. Every command has the same ones, so that
+# each package is compiled once. go vet checks all of them, so go test repeats no part of that.
 TAGS      := browser,promtool,systemd,javascript
 CODE      := cmd config dashboards deploy docs internal sinks syncer
 LINT      := go tool -modfile=.ci/lint/go.mod golangci-lint
 
-# need(tool, what to install) stops with a sentence a person can act on.
+# need(tool, what to install) stops with the name of what is missing.
 need = @command -v $(1) >/dev/null || { echo "make: $(1) is missing: install $(2), then run make again" >&2; exit 1; }
 
 .PHONY: help
@@ -56,15 +55,15 @@ test: engine browser promtool systemd javascript ## Set everything up and run ev
 	go vet -tags $(TAGS),long ./...
 	$(IN_MEMORY) go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
 
-# What looks for the rare (hundreds of seeds, every function of the engine, a hundred restaurants
-# on every panel, what a fleet takes) is in files of its own, tagged long.
+# Tests for rare faults (hundreds of seeds, every function of the engine, a hundred restaurants
+# on every panel, the costs of a fleet) are in files of their own, tagged long.
 LONG_FILES = $(shell grep -rlE --include=*_test.go '^//go:build .*\blong\b' $(CODE))
 LONG_TESTS = $(shell sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $(LONG_FILES))
 empty :=
 space := $(empty) $(empty)
 
 .PHONY: test-all
-test-all: test long ## Run every test, and then those that look for the rare
+test-all: test long ## Run every test, and then those for rare faults
 
 .PHONY: long
 long: engine
@@ -74,8 +73,8 @@ long: engine
 # on one processor.
 LONGEST = ./syncer ./internal/app ./sinks/engine/server ./sinks/clickhouse ./cmd/larder ./internal/cookbook
 
-# Where there is much memory, the tests' folders are in it: engines that are told to wait for
-# the disk after every INSERT wait a fifth less. (t.TempDir follows GOTMPDIR where that is set, so it is not.)
+# Where there is much memory, the tests' folders are in it: engines that wait for the disk after
+# every INSERT wait a fifth less. (t.TempDir follows GOTMPDIR where that is set, so it is not.)
 IN_MEMORY = $(shell [ -z "$$TMPDIR" ] && [ "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 12000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
 
 # Most machines have a browser; on Debian and Ubuntu, root gets one by itself.

@@ -11,9 +11,8 @@ import (
 	"github.com/larder-sync/larder/syncer/verify"
 )
 
-// TestNoDayOfABusyRestaurantDiffersFalsely asks for the totals every few seconds in the
-// busiest hour of a day, and for all of them every hour. -soak has it go on with fresh
-// seeds.
+// TestNoDayOfABusyRestaurantDiffersFalsely requests the totals every few seconds in the busiest
+// hour of a day, and all of them every hour. -soak plays fresh seeds.
 func TestNoDayOfABusyRestaurantDiffersFalsely(t *testing.T) { noDayDiffersFalsely(t, 1) }
 
 func noDayDiffersFalsely(t *testing.T, hours int) {
@@ -43,8 +42,9 @@ func noDayDiffersFalsely(t *testing.T, hours int) {
 	})
 }
 
-// TestDamageToABusyRestaurantIsFoundAndHealed, at the latest by the full resync that a day owes. It damages it every few hours, on the
-// schedule that is standard. -soak has it go on with fresh seeds.
+// TestDamageToABusyRestaurantIsFoundAndHealed damages the mirror every few hours, on the standard
+// schedule. Each damage is healed by the full resync that a day owes at the latest. -soak plays
+// fresh seeds.
 func TestDamageToABusyRestaurantIsFoundAndHealed(t *testing.T) { damageIsFoundAndHealed(t, 1) }
 
 func damageIsFoundAndHealed(t *testing.T, nights time.Duration) {

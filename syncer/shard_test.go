@@ -291,7 +291,7 @@ func TestDifferentListsChange(t *testing.T) {
 	})
 }
 
-// TestHoursOfDifferentLists changes the lists of processes, kills some and has others join, for hours. Each
+// TestHoursOfDifferentLists changes the lists of processes, kills some and adds others, for hours. Each
 // source that a process has in its list is served within two minutes, and when all lists are alike again
 // one process claims each.
 func TestHoursOfDifferentLists(t *testing.T) {
