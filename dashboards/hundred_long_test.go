@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestAHundredRestaurants looks at every panel in a warehouse of a hundred restaurants: one in
-// the middle and one with a strange id show what the first one shows, and who has chosen none
-// sees nothing.
+// TestAHundredRestaurants draws every panel in a warehouse of a hundred restaurants: one in the
+// middle and one with a strange id show what the first one shows, and no restaurant shows nothing.
 func TestAHundredRestaurants(t *testing.T) {
 	w := newWarehouse(t, 99)
 	t.Run("every panel", w.everyPanel)

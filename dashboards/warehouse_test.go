@@ -44,7 +44,9 @@ var (
 // warehouse is one that Larder has filled from a sandbox, with several restaurants, or a bare one.
 type warehouse struct {
 	driver.Conn
-	reader     driver.Conn // the reading interface, which Grafana uses; of a bare warehouse a connection with its settings, which reads at once what is written
+	// reader is the reading interface, which Grafana uses. A bare warehouse has a connection with
+	// its settings, which reads at once what is written.
+	reader     driver.Conn
 	t          *testing.T
 	database   string
 	copies     int // of the restaurant of the sandbox

@@ -28,8 +28,7 @@ import (
 	"github.com/larder-sync/larder/sinks/engine/writer"
 )
 
-// asLarder makes a process of this test binary be larder: what is tested as a process runs the
-// same main, and nothing has to be built.
+// asLarder has a process of this test binary run main, so that nothing has to be built.
 const asLarder = "LARDER_TEST_IS_LARDER"
 
 // TestMain is larder, or its engine, in the processes that tests start. Commands that need no
@@ -145,11 +144,10 @@ func (h *house) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// inProcess is held by the command that runs in this process, whose working directory is the
-// house's meanwhile.
+// inProcess is held by the command that runs in this process: it changes the working directory.
 var inProcess sync.Mutex
 
-// run runs larder to its end in this process. It is one of its own for another engine.
+// run runs larder to its end, in this process unless the house has another engine.
 func (h *house) run(args ...string) result {
 	h.t.Helper()
 	return h.runWith(strings.NewReader(""), args...)
@@ -236,7 +234,7 @@ func (h *house) engineStays() (stop func()) {
 	return stop
 }
 
-// want runs a command and looks for its exit code and for words in what it says.
+// want runs a command and compares its exit code, and its output with words.
 func (h *house) want(code int, words string, args ...string) result {
 	h.t.Helper()
 	r := h.run(args...)
@@ -246,7 +244,7 @@ func (h *house) want(code int, words string, args ...string) result {
 	return r
 }
 
-// freePort is an address that nobody listens at.
+// freePort returns an address at which nothing listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -273,7 +271,7 @@ func (h *house) start(args ...string) (page string) {
 	h.daemon = c.Process
 	h.t.Cleanup(func() {
 		began := time.Now()
-		_ = c.Process.Signal(syscall.SIGTERM) // ended already: Wait tells
+		_ = c.Process.Signal(syscall.SIGTERM) // an error when it has ended: Wait returns why
 		if err := c.Wait(); err != nil {
 			h.t.Errorf("larder run ends with %v\n%s", err, log.String())
 		}

@@ -159,8 +159,8 @@ func TestBarsOnATerminal(t *testing.T) {
 	}
 }
 
-// The bars show what the log would, unless it is asked for. A demo whose daemon has begun (the line
-// about webhooks is its first) ends well when it is interrupted, whether or not it is ready.
+// On a terminal bars take the log's place, unless a level is set. A demo whose daemon has begun
+// (its first line is about webhooks) exits with 0 when it is interrupted, ready or not.
 func TestADemoOnATerminalLogsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	demo := newHouse(t).onTerminal(80, "demo", "--days", "3", "--set", "web.listen=", "--set", "log.level=info")
@@ -169,7 +169,7 @@ func TestADemoOnATerminalLogsWhatIsAskedFor(t *testing.T) {
 	demo.ends(0)
 }
 
-// A demo that is interrupted before its daemon has begun has shown nothing: it does not end well.
+// A demo that is interrupted before its daemon has begun exits with 1.
 func TestADemoThatIsInterruptedBeforeItsDaemonBegins(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hostileAnswer is what an attacker answers, and what the error of it says.
+// hostileAnswer is what an attacker answers, and what its error contains.
 type hostileAnswer struct {
 	name    string
 	handler http.HandlerFunc
@@ -68,10 +68,9 @@ func hostileConnections() []hostileAnswer {
 	}
 }
 
-// TestHostileBodies walks a list whose service answers as an attacker would: the walk fails in
-// few words, none of which is the key, with an error of a sort that callers distinguish, and holds no
-// memory. One answer of each sort is followed into the status of a daemon in internal/app,
-// TestHostileService.
+// TestHostileBodies walks a list whose service answers as an attacker would. The walk fails with
+// a short error without the key, of a type that callers distinguish, and holds no memory.
+// TestHostileService of internal/app has one answer of each sort in the status of a daemon.
 func TestHostileBodies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred megabytes are read byte by byte, and no goroutines of ours meet")
@@ -98,7 +97,7 @@ func TestHostileBodies(t *testing.T) {
 					t.Errorf("%d bytes are taken at the end", used)
 				}
 				says := last.Error()
-				if !LeadsNowhere(last) { // of which walk it is, its caller says
+				if !LeadsNowhere(last) { // the caller adds the walk
 					a.says = append(a.says, "GET /products: ")
 				}
 				for _, want := range a.says {

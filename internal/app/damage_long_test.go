@@ -10,7 +10,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/polling"
 )
 
-// The full resync of the schedule ends a notice as that of the command does.
+// A full resync of the schedule ends a notice, as one of the command does.
 func TestTheScheduledResyncEndsTheNotice(t *testing.T) {
 	notInShort(t)
 	t.Parallel()

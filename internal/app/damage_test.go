@@ -118,7 +118,7 @@ func noNotices(t *testing.T, d *Daemon) {
 	}
 }
 
-// The same with nobody there: the commands tell it. Then the checkpoints are damaged.
+// Damage without a daemon: the commands report it. Then the checkpoints are damaged.
 func TestDamageWhileStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{Seed: 14, Orders: 300, Days: 10, NoLimits: true})

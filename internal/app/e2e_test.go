@@ -112,9 +112,8 @@ func guestsHaveLeft(b *ordering.Book, now time.Time) {
 	b.Advance(now.UnixMicro())
 }
 
-// another is an App for the world as another process would have one. Of a service without
-// limits it knows so from the start, and waits for nothing that a process before may have
-// spent: that is tested where the budget is.
+// another returns an App for the world as another process would have one. Where the service has
+// no limits it begins with high ones, and does not wait for what an earlier process may have spent.
 func (w *world) another(cfg *config.Config, log slog.Handler) *App {
 	a := New(cfg, slog.New(log), "test")
 	if w.unlimited {
@@ -129,17 +128,16 @@ var prepared struct {
 	dir string
 }
 
-// notInShort skips a test of a whole daemon under the race detector: what of ours runs side by
-// side in it does so in the tests that are not skipped, too.
+// notInShort skips a test of a whole daemon under the race detector: the tests that are not
+// skipped run the same goroutines.
 func notInShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("no other goroutines of ours meet in it than beside two daemons, and in the packages' own tests")
+		t.Skip("the tests of two daemons, and of the packages, run the same goroutines")
 	}
 }
 
-// migrated gives the world a copy of a migrated warehouse. That takes half of the
-// time of a first start, which is for the tests that look at one.
+// migrated gives the world a copy of a migrated warehouse, in half of the time of a first start.
 func (w *world) migrated(t *testing.T) {
 	t.Helper()
 	copyMigrated(t, w.app.Config.Warehouse.DSN.Dir())

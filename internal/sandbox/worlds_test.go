@@ -2,9 +2,8 @@ package sandbox
 
 import "testing"
 
-// TestWorldsOfSeeds holds that a seed makes the world that it made before: what users, pictures and
-// seeds of other tests rely on. A change that means to change worlds changes the sums here, and says
-// what it changes.
+// TestWorldsOfSeeds holds that a seed makes the world that it made before, on which pictures and
+// the seeds of other tests rely. A change of worlds changes the sums here.
 func TestWorldsOfSeeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    Options

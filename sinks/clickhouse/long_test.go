@@ -19,7 +19,7 @@ func TestReadsOverNative(t *testing.T) {
 	sinktest.RunReads(t, fresh)
 }
 
-// TestLiveRowsByEveryCombination asks for live rows in all combinations of conditions.
+// TestLiveRowsByEveryCombination reads live rows by all combinations of conditions.
 func TestLiveRowsByEveryCombination(t *testing.T) {
 	sinktest.RunConditions(t, overHTTP(t))
 }

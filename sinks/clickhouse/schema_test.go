@@ -40,7 +40,7 @@ func TestViewsDescribeTheColumnsOfTheirTables(t *testing.T) {
 		{"view sales_quantities", "sales_lines", ""},
 		{"view price_changes_by_id", "price_changes", ""},
 		{"view availability_by_id", "availability", ""},
-		{"view days_compared", "days_compared_by_location", "^service$"}, // of single locations it is not asked while a day runs,
+		{"view days_compared", "days_compared_by_location", "^service$"}, // while a day runs, single locations have no figures of the service
 	} {
 		from, table := database+"_raw", c.table
 		if view, ok := strings.CutPrefix(table, "view "); ok {

@@ -390,8 +390,8 @@ var damagedTables = []struct {
 	{"columns", "1000000000", "columns.txt", false}, {"checksums", "1000000000", "checksums.txt", false},
 }
 
-// smallBlocks keep a damage cheap: the engine looks for the one bit that would explain a
-// wrong checksum, in the square of a block's size.
+// smallBlocks keep a damage cheap: the engine searches the one bit that would explain a wrong
+// checksum, in time that grows with the square of a block's size.
 const smallBlocks = "index_granularity = 512, min_compress_block_size = 4096, max_compress_block_size = 16384"
 
 // roleParts makes the tables, when it is to fill the folder, and prints where the second part

@@ -37,14 +37,13 @@ func place(h Harness, table string, p placed) *sinks.Commit {
 	return &sinks.Commit{Source: p.source, Business: business, Stream: table, Batch: b}
 }
 
-// testLive asks for live rows in combinations of conditions, and compares with what their
-// words say.
+// testLive reads live rows by combinations of conditions.
 func testLive(t *testing.T, h Harness) { askLive(t, h, thinned) }
 
-// RunConditions asks for live rows in every combination of conditions.
+// RunConditions reads live rows by every combination of conditions.
 func RunConditions(t *testing.T, fresh func(t *testing.T) Harness) { askLive(t, fresh(t), 1) }
 
-// askLive asks one query of so many.
+// askLive runs one of every step combinations, and compares with what their conditions mean.
 func askLive(t *testing.T, h Harness, step int) {
 	s := open(t, h, Options{})
 	for _, table := range []string{"ingredients", "categories", "allergens"} {

@@ -10,7 +10,7 @@ import (
 // a power of two, and those with a field that was not seen with this kind of value.
 const (
 	checkedAnyway = 3
-	readWhole     = 100 // after so many, one in eight is looked through for new fields
+	readWhole     = 100 // after so many, new fields are searched in one of eight
 )
 
 // taken is the sample of this test binary: what one test has checked, another need not.
@@ -51,8 +51,8 @@ func (s *sample) take(a answers.Answer) bool {
 	return fresh || of.answers <= checkedAnyway || of.answers&(of.answers-1) == 0
 }
 
-// add enters the fields of a body and reports whether one is new. Fields are told apart by
-// name, depth and kind of value.
+// add enters the fields of a body and reports whether one is new. Fields differ by name, depth
+// and kind of value.
 func (s *seen) add(body []byte) (fresh bool) {
 	depth := uint64(0)
 	for i := 0; i < len(body); i++ {
@@ -82,8 +82,8 @@ func (s *seen) add(body []byte) (fresh bool) {
 	return fresh
 }
 
-// kind is what the first byte of a value says of it. An empty list or object is not told from
-// another.
+// kind is the kind of a value by its first byte: empty lists and objects are of the kind of
+// others.
 func kind(first byte) uint64 {
 	if first == '-' || first >= '0' && first <= '9' {
 		return '0'

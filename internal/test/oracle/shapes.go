@@ -1,11 +1,10 @@
 package oracle
 
-// shapes are the rows of docs/openapi.yaml: one line for each
-// field that has a column, with its kind. A name with [] is an array, one with {a,b}
-// an object with open keys, of which the API's description names a and b. What is "beside" the row stands
-// in no field of it, and is not compared. The fields of /locations that are there in every row
-// and those that may be null are not told apart: a field that is not there reads
-// as null, and only a column that can hold null equals it.
+// shapes are the rows of docs/openapi.yaml: one line for each field that has a column, with its
+// kind. A name with [] is an array, one with {a,b} an object with open keys, of which the API's
+// description names a and b. What is "beside" the row is in no field of it, and is not compared.
+// Fields of /locations that are missing in some rows have the kind of those that may be null: a
+// missing field reads as null, and only a column that can hold null equals it.
 var shapes = map[string]string{
 	"api_keys": `
 		app.id                           text

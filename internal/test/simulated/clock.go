@@ -11,7 +11,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/enginetest"
 )
 
-// What asks the engine for the time, in the views and in the queries of people.
+// The calls that read the engine's clock, in views and in queries.
 var (
 	nowCall   = regexp.MustCompile(`\bnow\((?:'Europe/Bucharest')?\)`)
 	now64Call = regexp.MustCompile(`\bnow64\(6(?:, 'Europe/Bucharest')?\)`)
@@ -78,7 +78,7 @@ func (c Clock) Set(t testing.TB, database string) {
 		t.Fatal(err)
 	}
 	if len(views) < 4 {
-		t.Fatalf("%d views ask for the time", len(views))
+		t.Fatalf("%d views read the time", len(views))
 	}
 	for _, view := range views {
 		exec(view)

@@ -91,8 +91,8 @@ func TestAReaderRunsWhileSomebodyAsks(t *testing.T) {
 	}
 }
 
-// started is the answer to a question that a program is started for. A client asks again when
-// the start has taken longer than a question waits for it, and not before.
+// started returns the answer to a statement for which a process starts. A client repeats it when
+// the start has taken longer than a request waits, and not before.
 func started(w *world, sql string) (status int, answer string) {
 	w.t.Helper()
 	_ = polling.For(w.t.Context(), func() bool { // who calls this compares the last answer
