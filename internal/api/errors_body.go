@@ -20,7 +20,7 @@ const (
 	BodyHTML      BodyKind = "html"
 	BodyTruncated BodyKind = "truncated" // the JSON ends in the middle
 	BodySyntax    BodyKind = "syntax"    // not JSON, or something follows it
-	BodyShape     BodyKind = "shape"     // JSON, but not what the API's description says
+	BodyShape     BodyKind = "shape"     // JSON, but not of the form that the API's description has
 	BodyTooLarge  BodyKind = "too_large"
 	BodyEncoding  BodyKind = "encoding" // a Content-Encoding that was not asked for
 )

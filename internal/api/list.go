@@ -15,7 +15,7 @@ import (
 // answer's memory: keeping one row keeps the page; writing to one is wrong.
 type Raw = []byte
 
-// PageLimit is the most rows of a page (docs/openapi.yaml, Limits a minute).
+// PageLimit is the most rows of a page (docs/openapi.yaml, limit).
 const PageLimit = 200
 
 // List is a cursor list of the API: rows and tombstones ([types.Tombstone]).

@@ -12,7 +12,7 @@ import (
 	"github.com/larder-sync/larder/internal/api/types"
 )
 
-// onlinePageLimit is the most orders of a page (docs/openapi.yaml, Limits a minute).
+// onlinePageLimit is the most orders of a page (docs/openapi.yaml, /orders).
 const onlinePageLimit = 100
 
 // OnlineOrders is the list of the orders placed through a key (docs/openapi.yaml, /orders), read as

@@ -9,7 +9,7 @@ import (
 )
 
 // SalesQuery selects the days of the two sales aggregates, Bucharest days,
-// inclusive, at most 92 (docs/openapi.yaml, Sales).
+// inclusive, at most 92 (docs/openapi.yaml, to).
 type SalesQuery struct {
 	From, To   types.Date
 	LocationID string // empty: every location the key may use

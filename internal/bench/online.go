@@ -13,7 +13,7 @@ import (
 
 const (
 	onlineOrders  = 50_000 // at least
-	onlinePage    = 100    // orders, at most (docs/openapi.yaml, Limits a minute)
+	onlinePage    = 100    // orders, at most (docs/openapi.yaml, /orders)
 	onlineMinutes = 4      // in which the first pages are counted
 )
 

@@ -34,7 +34,7 @@ func whenOrdering(handle func(onlineCall) *refusal.Refusal) func(*request) *refu
 	}
 }
 
-// maxOrderingBody is what a body may have (docs/openapi.yaml, Limits a minute).
+// maxOrderingBody is what a body may have (docs/openapi.yaml, /orders).
 const maxOrderingBody = 64 << 10
 
 func (c onlineCall) body() ([]byte, *refusal.Refusal) {
@@ -114,7 +114,7 @@ func cancelOnlineOrder(c onlineCall) *refusal.Refusal {
 }
 
 const (
-	maxOnlineLimit = 100 // of GET /orders (docs/openapi.yaml, Limits a minute)
+	maxOnlineLimit = 100 // of GET /orders (docs/openapi.yaml, /orders)
 	maxExternalID  = 64
 )
 

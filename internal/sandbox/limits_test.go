@@ -152,8 +152,8 @@ func TestErrorsCount(t *testing.T) {
 	}
 }
 
-// "After 30 requests in a minute, that address gets 429 until the minute ends";
-// "a valid key is not held back by it".
+// After 30 requests without a valid key, an address receives 429 for such requests until the
+// minute ends. Its requests with a valid key are answered.
 func TestWrongKeysPerAddress(t *testing.T) {
 	h := newHarness(t, Options{Orders: -1})
 	for range 30 {

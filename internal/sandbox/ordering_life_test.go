@@ -101,8 +101,8 @@ func TestWhatATransitionSets(t *testing.T) {
 	}
 }
 
-// "received: no answer before answer_by: rejected, rejection.code no_response", at that
-// instant, whenever somebody looks.
+// An order without an answer is rejected with no_response at its answer_by, however late it is
+// read.
 func TestNobodyAnswers(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	o := s.placed()
@@ -352,7 +352,7 @@ func TestOrdersDrawNothingFromTheWorld(t *testing.T) {
 	}
 }
 
-// A sale draws from the stock of its location, once; a test order "never reaches stock".
+// A sale draws from the stock of its location, once; a test order does not.
 func TestOnlineOrdersUseStock(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	used := func() int {

@@ -41,7 +41,7 @@ func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 			if v.ID != p.Variants[i].ID || v.Name != p.Variants[i].Name {
 				t.Errorf("variant %+v of %+v", v, p.Variants[i])
 			}
-			// "at their online price": as far from the product's as at the till
+			// online, a variant is as far from its product's price as at the till
 			if lei(t, v.Price)-lei(t, p.Channels["online"].Price) != lei(t, p.Variants[i].Price)-lei(t, p.Price) {
 				t.Errorf("variant %+v of %+v", v, p)
 			}
@@ -61,7 +61,7 @@ func TestTheMenuIsWhatCanBeOrdered(t *testing.T) {
 	}
 }
 
-// "200 orderable menu with header ETag (opaque version); 304 when unchanged."
+// The ETag of a menu is its version. While that is the same, the answer is 304.
 func TestTheMenusVersion(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	uri := "/locations/" + s.location + "/menu"

@@ -163,8 +163,8 @@ func TestPlacingTwice(t *testing.T) {
 	}
 }
 
-// "expected_total different from the service's total gives 409 price_changed; the client may
-// retry with the same external_id and the new expected_total."
+// An order with another expected_total than the service's total is refused with price_changed. The
+// same external_id may then be used with the new total.
 func TestExpectedTotal(t *testing.T) {
 	s := newShop(t, Options{})
 	p := s.dish(plainDish)
@@ -177,10 +177,10 @@ func TestExpectedTotal(t *testing.T) {
 	if o := s.created(s.post(body)); lei(t, o.Totals.Total) != right {
 		t.Errorf("total %s", o.Totals.Total)
 	}
-	// "decimal string up to two decimals": 31, 31.0 and 31.00 are one amount.
+	// An amount may have fewer decimals: 31, 31.0 and 31.00 are one.
 	short := strings.TrimRight(strings.TrimRight(right.Money(), "0"), ".")
 	s.placed("expected_total", short)
-	// "computes all prices itself": a price changed since is the service's.
+	// The service computes the prices: of a price that has changed, its own holds.
 	if err := s.Restaurant(0).EditProduct(p.ID, ProductChange{Price: int64(right) + 700}); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +190,8 @@ func TestExpectedTotal(t *testing.T) {
 	}
 }
 
-// "items_unavailable 409: a product, variant or option is unknown, not offered online, sold
-// out, or a variant is missing", with "items: array of {index, product_id, reason}".
+// An order with items that are unknown, not offered online, sold out, or lack a variant is refused
+// with items_unavailable, whose details name each of these items and the reason.
 func TestItemsThatCannotBeHad(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true, ProductsPer: 130})
 	main := s.Key(0, RoleMain).Value
@@ -281,8 +281,8 @@ func TestGroupsOfOptions(t *testing.T) {
 	}
 }
 
-// "location_unavailable 409: closed, paused, online orders off, or type not offered", and
-// "a time today, at least 20 minutes and at most 12 hours ahead, inside opening hours".
+// An order at a location that is closed or paused, or does not offer its type, is refused with
+// location_unavailable. A scheduled order is for today, within bounds and the opening hours.
 func TestWhenALocationTakesOrders(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	zone := must(time.LoadLocation(ZoneName))(t)
@@ -359,7 +359,7 @@ func TestWhenALocationTakesOrders(t *testing.T) {
 	}
 }
 
-// "Retries after 500 reuse the same external_id": an answer that got lost is asked for again.
+// After a 500 the order is sent again, with the same external_id.
 func TestAnAnswerThatGotLost(t *testing.T) {
 	for kind, made := range map[string]int{faults.ServerError: 0, faults.Truncate: 1, faults.Garbage: 1} {
 		s := newShop(t, Options{NoLimits: true})
@@ -390,9 +390,8 @@ func TestAnAnswerThatGotLost(t *testing.T) {
 	}
 }
 
-// "403 api_disabled while the restaurant has online ordering off", for each ordering route,
-// of the restaurant or of one key; "Data keys keep working"; "GET /me works even while online
-// ordering is off"; and on again.
+// While online ordering is off, for the restaurant or for one key, each of its routes answers 403
+// api_disabled. Keys for reading data and GET /me work as before, and ordering when it is on again.
 func TestOrderingSwitchedOff(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	o := s.placed()
@@ -480,7 +479,7 @@ func TestWhoMayOrder(t *testing.T) {
 	limited := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, LocationIDs: []string{second}}).Value
 	s.details(s.send("POST", limited, "/orders", string(units.JSON(s.order()))), 403, "location_forbidden")
 	s.details(s.send("GET", limited, "/locations/"+s.location+"/menu", ""), 404, "not_found")
-	// "only orders placed through this key"
+	// A key reads its own orders only.
 	s.details(s.send("GET", limited, "/orders/"+o.ID, ""), 404, "not_found")
 	s.details(s.send("POST", limited, "/orders/"+o.ID+"/cancel", ""), 404, "not_found")
 	for _, uri := range []string{"/orders?updated_since=2020-01-01T00:00:00Z", "/orders?external_id=" + o.ExternalID} {
@@ -501,9 +500,8 @@ func TestWhoMayOrder(t *testing.T) {
 	s.details(s.get("/locations/"+s.location+"/menu"), 404, "not_found")
 }
 
-// "exactly one of external_id (string 1-64) or updated_since; limit 1-100, default 50";
-// "with updated_since oldest first, next_updated_since is the value for the next call, null
-// when nothing more".
+// Orders are listed by external_id or by updated_since, never by both. By updated_since the oldest
+// change comes first, and next_updated_since is null at the end.
 func TestListOnlineOrders(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	for _, uri := range []string{"/orders", "/orders?external_id=a&updated_since=2020-01-01T00:00:00Z", "/orders?external_id=", "/orders?external_id=" + strings.Repeat("x", 65), "/orders?updated_since=never",
@@ -556,8 +554,8 @@ func TestListOnlineOrders(t *testing.T) {
 	}
 }
 
-// "cancelling through the API after the order left received answers 409 cannot_cancel with
-// details.status"; "optional body {reason: string or null, max 255}".
+// The key cancels an order while it is received, with a reason or without. Later the answer is 409
+// cannot_cancel with the status.
 func TestCancelByTheCustomer(t *testing.T) {
 	s := newShop(t, Options{NoLimits: true})
 	cancel := func(o types.OnlineOrder, body string) answer {
@@ -593,8 +591,8 @@ func TestCancelByTheCustomer(t *testing.T) {
 	}
 }
 
-// Opening hours: "exceptions", and hours that end after midnight; "accepting: the single
-// answer to whether an order can be placed now".
+// Opening hours have exceptions and may end after midnight. accepting alone decides whether an
+// order can be placed.
 func TestClosedOnHolidays(t *testing.T) {
 	zone := must(time.LoadLocation(ZoneName))(t)
 	s := newShop(t, Options{NoLimits: true, Epoch: time.Date(2026, 12, 24, 10, 0, 0, 0, zone), LocationsPer: 12})
@@ -621,7 +619,7 @@ func TestClosedOnHolidays(t *testing.T) {
 			t.Errorf("%s: opens next at %s", c.at, *at)
 		}
 	}
-	// Scheduled for after the doors close: "inside opening hours".
+	// It is scheduled for a time after the opening hours.
 	s.clock = time.Date(2026, 12, 28, 0, 30, 0, 0, zone)
 	for minute, want := range map[int]int{59: 201, 120: 409} {
 		at := time.Date(2026, 12, 28, 1, minute, 0, 0, zone).Format(time.RFC3339)

@@ -26,7 +26,7 @@ import (
 	"github.com/larder-sync/larder/internal/test/apicheck"
 )
 
-// hook is a key's webhook receiver. It checks what it gets as the API's description tells a receiver to.
+// hook is a key's webhook receiver. It checks what it receives as the API's description demands.
 type hook struct {
 	t      testing.TB
 	mu     sync.Mutex
@@ -133,7 +133,7 @@ func (h *hook) types() []string {
 	return all
 }
 
-// docs/openapi.yaml, webhooks: which changes are told, what an event carries, and how it is signed.
+// docs/openapi.yaml, webhooks: which changes are sent, what an event has, and how it is signed.
 func TestOrderEvents(t *testing.T) {
 	for want, path := range map[string][]string{
 		"accepted ready completed": {"accept", "estimate", "pay", "ready", "complete"},
@@ -152,7 +152,7 @@ func TestOrderEvents(t *testing.T) {
 			t.Errorf("%v told %s, want %s", path, got, want)
 		}
 		for i, e := range h.got {
-			// "data is {order: <full Order object, as GET /orders/{id}>}"
+			// The order of an event is whole, as GET /orders/{id} answers it.
 			if !strings.Contains(string(h.bodies[i]), `"data":{"order":`+shown[i]+`}`) {
 				t.Errorf("event %s\norder %s", h.bodies[i], shown[i])
 			}
@@ -171,8 +171,8 @@ func TestOrderEvents(t *testing.T) {
 	}
 }
 
-// "for every change of orders placed by that key": another key's are not, and a key without a
-// URL hears nothing; a test order's event says so.
+// A key's URL receives the events of the orders that it has placed, and none of another key's. The
+// event of a test order is marked as one.
 func TestWhoIsTold(t *testing.T) {
 	s, h := hooked(t, Options{})
 	silent := s.AddKey(Key{Scopes: []string{types.ScopeOrders}, AllLocations: true})
@@ -232,7 +232,7 @@ func TestAReceiverThatWasAway(t *testing.T) {
 	}
 }
 
-// "lost, duplicated, delayed, out of order, forged: each on demand as a fault".
+// Each fault of webhooks strikes on demand.
 func TestFaultsOnWebhooks(t *testing.T) {
 	for kind, want := range map[string][]string{
 		faults.WebhookLost: {"ready"}, faults.WebhookTwice: {"accepted", "accepted", "ready"}, faults.WebhookDelayed: {"ready", "accepted"},

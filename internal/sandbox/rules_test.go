@@ -289,8 +289,7 @@ func TestRangeWalkOverMidnight(t *testing.T) {
 	}
 }
 
-// Methods, HEAD, unknown addresses: "An unknown URL is not an endpoint and
-// answers without rate-limit headers."
+// Methods, HEAD, and unknown addresses, whose answers have no headers of limits.
 func TestAddresses(t *testing.T) {
 	h := newHarness(t, Options{})
 	a := h.do("HEAD", h.key, "/products")

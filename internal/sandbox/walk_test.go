@@ -113,8 +113,7 @@ func (h *harness) compareTruth(t rapid.TB, stream string, m mirrored) {
 	}
 }
 
-// "Rows come oldest change first. A row unchanged during the walk comes exactly
-// once; a row that changes during the walk moves to the end and comes again."
+// A row that changes during a walk is listed again at its end, and every other row once.
 func TestChangedRowMovesToTheEnd(t *testing.T) {
 	h := newHarness(t, Options{NoLimits: true, Orders: 60})
 	uri := "/sales/orders?updated_since=2020-01-01T00:00:00Z&limit=10"

@@ -19,7 +19,7 @@ const (
 	// maxBody is the most bytes of an event: an order of 100 lines with ten options each is
 	// a sixth of it.
 	maxBody = 1 << 20
-	// answerWithin leaves a second of the ten in which the API's description wants an answer.
+	// answerWithin leaves a second of the ten within which the API's description demands an answer.
 	answerWithin = 9 * time.Second
 	// smallBody is what an event has at most as a rule. What is larger needs one of maxLarge
 	// places until it is answered: so those who cannot sign fill no memory, who sends slowly

@@ -10,7 +10,7 @@ import (
 )
 
 // Queue keeps the process away from the limit on wrong keys. An address that sends 30 requests
-// with a wrong key within a minute is refused for the rest of that minute (docs/openapi.yaml, Error).
+// with a wrong key within a minute is refused for the rest of that minute (docs/openapi.yaml, Limits a minute).
 // The address is the process's, whatever the sources' base URLs, so all sources share one queue.
 //
 // It admits requests with keys that are not known to be good. A request keeps its place until it is

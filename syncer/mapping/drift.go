@@ -61,7 +61,7 @@ func (s *Seen) Add(key string) {
 	s.keys[key] = struct{}{}
 }
 
-// driftNotes are what the row at hand has that the API's description does not know.
+// driftNotes are what the row at hand has that the API's description lacks.
 type driftNotes struct {
 	// Known, when not nil, reports whether drift was reported before: rows leave it out, so
 	// that there is space for what is new.

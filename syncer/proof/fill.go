@@ -71,7 +71,7 @@ func (p position) reached() types.Date {
 // emptySteps in a row end the backfill: a year without a sale lies before the first one.
 const emptySteps = 4
 
-// FirstDay is the oldest day the service takes (docs/openapi.yaml, Limits a minute).
+// FirstDay is the oldest day the service takes (docs/openapi.yaml, SentDate).
 const FirstDay = types.Date("1900-01-01")
 
 // Complete reports whether all days were asked for once, of what the totals are asked for now. Other

@@ -9,7 +9,7 @@ import (
 	"github.com/larder-sync/larder/syncer/schedule"
 )
 
-// MaxRange is the longest date range the service answers, in days (docs/openapi.yaml, Limits a minute).
+// MaxRange is the longest date range the service answers, in days (docs/openapi.yaml, to).
 const MaxRange = 92
 
 // Span is a range of days, inclusive, of one location or of all (empty).

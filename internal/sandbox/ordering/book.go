@@ -183,7 +183,7 @@ func (b *Book) Since(app App, since int64, limit int) (orders []types.OnlineOrde
 	return b.orders.since(app, since, limit)
 }
 
-// maxReason is the length of a cancel reason (docs/openapi.yaml, Limits a minute).
+// maxReason is the length of a cancel reason (docs/openapi.yaml, CancelRequest).
 const maxReason = 255
 
 // Cancel is POST /orders/{order_id}/cancel: the key takes an order back that nobody has

@@ -80,14 +80,13 @@ func readRequest(o object, now int64, cal *units.Calendar) (*request, *refusal.R
 	return r, o.bad.Refusal()
 }
 
-// How far ahead an order may be scheduled (docs/openapi.yaml, Limits a minute).
+// How far ahead an order may be scheduled (docs/openapi.yaml, OrderRequest).
 const (
 	soonest = 20 * units.Minute
 	latest  = 12 * units.Hour
 )
 
-// checkSchedule is what of the rule needs no location: "a time today, at least 20 minutes and
-// at most 12 hours ahead". Today is the restaurant's calendar day, so at 23:50 no order can be
+// checkSchedule checks the part of the rule that needs no location. Today is the restaurant's calendar day, so at 23:50 no order can be
 // scheduled, also by a restaurant that is open after midnight.
 func checkSchedule(o object, at, now int64, cal *units.Calendar) {
 	switch {

@@ -16,7 +16,7 @@ type Bani int64
 // Milli is a quantity in thousandths.
 type Milli int64
 
-// AppendMoney writes an amount with two decimals (docs/openapi.yaml, Values).
+// AppendMoney writes an amount with two decimals (docs/openapi.yaml, Money).
 func AppendMoney(b []byte, m Bani) []byte {
 	b = append(b, '"')
 	if m < 0 {
@@ -35,7 +35,7 @@ func (m Bani) Money() string {
 }
 
 // AppendQuantity writes three decimals for weights and volumes, two for pieces
-// (docs/openapi.yaml, Values).
+// (docs/openapi.yaml, Quantity).
 func AppendQuantity(b []byte, q Milli, three bool) []byte {
 	b = append(b, '"')
 	if q < 0 {

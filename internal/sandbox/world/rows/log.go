@@ -22,7 +22,7 @@ func (c Change) Compare(d Change) int {
 	return cmp.Or(cmp.Compare(c.Stamp, d.Stamp), cmp.Compare(c.N, d.N))
 }
 
-// Log holds rows in order of change: "oldest change first". A changed row
+// Log holds rows in order of change, the oldest first. A changed row
 // gets a new entry; its old one goes stale and is dropped now and then. So a walk
 // by position meets an unchanged row exactly once, and a changed one again at its
 // new place (docs/openapi.yaml, Lists with a cursor).

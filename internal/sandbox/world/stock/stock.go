@@ -115,7 +115,7 @@ func (s *Stock) invent(g *seeded.RNG, loc, i int) *rows.Row[Ingredient] {
 	return r
 }
 
-// weighed is true when the unit carries three decimals (docs/openapi.yaml, Values).
+// weighed is true when the unit carries three decimals (docs/openapi.yaml, Quantity).
 func (v *Ingredient) weighed() bool { return v.unit != "buc" && v.unit != "portie" }
 
 // BelowMin follows the API's rule: at or below the minimum; without one (0) the same
