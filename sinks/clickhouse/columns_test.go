@@ -145,9 +145,7 @@ var askedAlone = map[string]string{
 // TestColumnsAreAskedAlone counts the rows of every view by which of their values are null
 // or empty, and by nothing else.
 func TestColumnsAreAskedAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migrated(t, clickhouse.Options{})
 	questions := map[string][]string{}
 	for line := range strings.Lines(query(t, s, "SELECT table, name, type FROM system.columns WHERE database = "+sqlText(database)+" ORDER BY table, position", "TSVRaw")) {

@@ -11,9 +11,7 @@ import (
 // Every view has a guide, its comment begins with the grain, and what the guide says
 // can be asked of a warehouse in which nothing is yet.
 func TestEveryViewHasAGuide(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migrated(t, clickhouse.Options{})
 	guides, columns := schema.Guides(), map[string]bool{}
 	for column := range strings.Lines(query(t, s, "SELECT concat(table, '.', name) FROM system.columns WHERE database = "+sqlText(database), "TSVRaw")) {

@@ -36,6 +36,14 @@ func overHTTP(t *testing.T) (fresh func(*testing.T) sinktest.Harness) {
 	}
 }
 
+// notInShort skips a test under the race detector: it runs one statement after the other.
+func notInShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
+}
+
 // openSink opens a sink on a database of the shared engine and closes it at the
 // end of the test.
 func openSink(t testing.TB, o clickhouse.Options) *clickhouse.Sink {

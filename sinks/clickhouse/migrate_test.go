@@ -64,9 +64,7 @@ WHERE database IN (%[1]s, concat(%[1]s, '_raw')) AND table NOT LIKE '.inner%%' A
 
 // TestMigrations changes one migrated warehouse in the ways that Migrate meets.
 func TestMigrations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migratedAnew(t, clickhouse.Options{})
 	for _, sub := range []struct {
 		name string
@@ -264,9 +262,7 @@ func testStoredBefore(t *testing.T, s *clickhouse.Sink, database string) {
 }
 
 func TestEveryColumnHasAComment(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migrated(t, clickhouse.Options{})
 	for _, line := range schemaOf(t, s, database) {
 		fields := strings.Split(line, "\t")
@@ -285,9 +281,7 @@ func TestEveryColumnHasAComment(t *testing.T) {
 // TestPrintedMigrationsAreThoseThatRun applies what is printed by hand and
 // compares the outcome with Migrate's.
 func TestPrintedMigrationsAreThoseThatRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	ctx := context.Background()
 	s, database := migrated(t, clickhouse.Options{})
 	byHand := enginetest.Database(t)
@@ -335,9 +329,7 @@ func printed(t *testing.T, database, cluster string) []string {
 // TestClusterSchema looks at the statements for a cluster, which cannot run on
 // one embedded engine: their syntax is checked, and what makes them right.
 func TestClusterSchema(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, _ := migrated(t, clickhouse.Options{})
 	var locals, distributed, views int
 	for _, sql := range printed(t, "larder", "main") {
@@ -374,9 +366,7 @@ func TestClusterSchema(t *testing.T) {
 }
 
 func TestDictionary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, _ := migrated(t, clickhouse.Options{})
 	var one, other bytes.Buffer
 	for _, out := range []*bytes.Buffer{&one, &other} {

@@ -77,9 +77,7 @@ func guests(t *testing.T) (*mirror, erase.Orders) {
 func durable(context.Context) error { return nil }
 
 func TestOrdersOfAnotherStatus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m, _ := guests(t)
 	for status, want := range map[string]int{"cancelled": 0, "it's": 2} {
 		q := sinks.LiveQuery{Table: "online_orders", Business: "biz", NotStatus: []string{"completed", status}}
@@ -96,9 +94,7 @@ func TestOrdersOfAnotherStatus(t *testing.T) {
 }
 
 func TestAPersonIsErasedFromEveryFile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m, o := guests(t)
 	if n := onDisk(t, m.database, "Secretescu"); n < 3 {
 		t.Fatalf("the name is in %d files: looking for it finds nothing", n)
@@ -134,9 +130,7 @@ func TestAPersonIsErasedFromEveryFile(t *testing.T) {
 }
 
 func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	key := []byte("0123456789abcdef")
 	pseudonyms, err := personal.New(personal.Pseudonymise, key)
 	if err != nil {
@@ -176,9 +170,7 @@ func TestAnotherSettingErasesWhatIsStored(t *testing.T) {
 
 // What stands in the JSON alone, where no column is filled, goes too.
 func TestWhatStandsInTheJSONAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m, plan := newMirror(t), onlinePlan(t)
 	bare := string(personal.Policy{}.Order([]byte(guest("o1", "Secretescu", "0722123456", 0))))
 	m.store("biz", "online_orders", batchOf(m, plan, []string{strings.Replace(bare, `"test":false`, `"test":false,"phone2":"0722123456"`, 1)}, "polling"))
@@ -202,9 +194,7 @@ func TestWhatStandsInTheJSONAlone(t *testing.T) {
 
 // A mutation that was given up on, and would fail for ever without its table, is ended.
 func TestAMutationThatWasGivenUpOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m, o := guests(t)
 	raw := "`" + m.database + "_raw`."
 	conn := enginetest.Conn(t, "default")
@@ -228,9 +218,7 @@ func TestAMutationThatWasGivenUpOn(t *testing.T) {
 // What a process that died in the middle has left behind is cleared away at the next start:
 // the old parts, the table of what they become, and the settings of the table.
 func TestAnErasingThatWasCutShort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m, o := guests(t)
 	raw := "`" + m.database + "_raw`."
 	conn := enginetest.Conn(t, "default")
@@ -262,9 +250,7 @@ func TestAnErasingThatWasCutShort(t *testing.T) {
 // A person who is known by a pseudonym only is found by it, and what was begun to be erased
 // is erased at the next start.
 func TestForgettingByPseudonymAndAfterACrash(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	pseudonyms, err := personal.New(personal.Pseudonymise, []byte("0123456789abcdef"))
 	if err != nil {
 		t.Fatal(err)

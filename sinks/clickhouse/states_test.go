@@ -14,9 +14,7 @@ import (
 // The hashes of states are stored. Another hash for the same values would make a state of
 // every product, ingredient and menu that did not change.
 func TestHashesOfStatesStay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m := newMirror(t)
 	put[types.Product](m, "biz", "products", product("12.50", "true", historyDay+"10:00:00Z"))
 	put[types.Ingredient](m, "biz", "ingredients", stockRow("s1", "5.000", "10:00:00"))
@@ -42,9 +40,7 @@ func TestHashesOfStatesStay(t *testing.T) {
 
 // A column that is added to what a state shows makes no state, whatever it holds.
 func TestANewColumnMakesNoState(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migratedAnew(t, clickhouse.Options{FlushInterval: time.Millisecond})
 	m := &mirror{Sink: s, t: t, database: database, at: clock(t, "10:00:00")}
 	conn := enginetest.Conn(t, "default")

@@ -17,9 +17,7 @@ import (
 // that is stored, of one among them, and of orders never seen. The last are no INSERT of their own, and are stored as
 // those beside few rows are.
 func TestTombstonesOfRowsNeverSeenGoWithTheRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s, database := migrated(t, clickhouse.Options{FlushInterval: time.Millisecond})
 	table := tables(t, s)["sales_orders"]
 	alter(t, database, table.Name, "MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1") // no merges

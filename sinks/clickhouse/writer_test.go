@@ -298,9 +298,7 @@ func TestWrongColumns(t *testing.T) {
 }
 
 func TestQuery(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m := newMirror(t)
 	m.store("biz", "allergens", simple(tables(t, m.Sink)["allergens"], "a", "b"))
 	for format, want := range map[string]string{

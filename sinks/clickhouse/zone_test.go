@@ -29,9 +29,7 @@ func TestEveryInstantIsTheRestaurants(t *testing.T) {
 
 // TestLocalTime reads hours, days and weekdays through both changes of clock.
 func TestLocalTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m := newMirror(t)
 	at := func(id, instant string) string {
 		return strings.ReplaceAll(strings.Replace(orderRow(id, "l1", instant[:10], "[]"), instant[:10]+"T10:00:00Z", instant, 1), `"business_day":"`+instant[:10]+`"`, `"business_day":"2026-01-01"`)
@@ -56,9 +54,7 @@ func TestLocalTime(t *testing.T) {
 
 // TestDatesPrune asks the engine which of its indexes the filters of BI tools use.
 func TestDatesPrune(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	m := newMirror(t)
 	put[types.SalesOrder](m, "biz", "sales_orders", orderRow("a", "l1", "2026-03-28", "[]"))
 	m.remove("biz", "sales_orders", "a", "cancelled")

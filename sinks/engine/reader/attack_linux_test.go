@@ -324,9 +324,7 @@ func fuzzSeeds() []string { return grown(rand.New(rand.NewPCG(7, 8)), 20) }
 
 // Run with -fuzz FuzzReading to look for more.
 func FuzzReading(f *testing.F) {
-	if testing.Short() {
-		f.Skip("one statement after the other")
-	}
+	notInShort(f)
 	s := newSiege(f, "", "")
 	for _, sql := range fuzzSeeds()[:3] {
 		f.Add(sql)

@@ -23,9 +23,7 @@ import (
 // What a reader makes the engine write reaches neither the daemon's log nor what the daemon
 // takes for words of the program: settings that name files open none of its outputs.
 func TestReadersWriteIntoNoLog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	log := &polling.Text{}
 	w := newWorldLogging(t, log)
 	before := processes(t, w.writer.Path())
@@ -44,9 +42,7 @@ func TestReadersWriteIntoNoLog(t *testing.T) {
 
 // A table that a mirror cannot follow is not there for readers, and hurts no other.
 func TestATableThatCannotBeFollowed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	w := newWorld(t)
 	w.write("CREATE TABLE larder.notes (a Int32) ENGINE = Memory")
 	w.write("CREATE VIEW larder.named AS SELECT 'ENGINE = MergeTree' AS engine")
@@ -180,9 +176,7 @@ func processes(t *testing.T, folder string) (all []string) {
 
 // Where the kernel cannot confine a reader, the writer answers it, and takes what reads alone.
 func TestUnconfinedReadersOnlyRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	w := newWorld(t)
 	front := httptest.NewServer(reader.Unconfined(w.writer.Dial, "larder", "Europe/Bucharest"))
 	defer front.Close()

@@ -61,9 +61,7 @@ func intrusions() map[string]string {
 // Whoever comes without the password, or hides a request in another, is not answered, and
 // the next one gets the answer to its own question.
 func TestIntrudersAreNotAnswered(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	s := newSiege(t, "bi", "s3cret")
 	const smuggle = "SELECT+concat('smug','gled')"
 	hidden := "GET /?query=" + smuggle + " HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -90,6 +90,14 @@ func worldOf(t testing.TB, log io.Writer, start func(reader.Options) (*reader.Su
 	return w
 }
 
+// notInShort skips a test under the race detector: it runs one statement after the other.
+func notInShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one statement after the other")
+	}
+}
+
 // migrated is the folder of a migrated warehouse without rows, which worlds are copies of.
 var migrated struct {
 	sync.Mutex
@@ -189,9 +197,7 @@ func insertOrders(n int) string {
 }
 
 func TestReadersReadAndDoNothingElse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	t.Setenv("LARDER_TEST_SECRET", "7316459")
 	w := newWorld(t)
 	w.write(insertOrders(3))
@@ -259,9 +265,7 @@ func processOfReader(t *testing.T) string {
 // What changes in the catalogue, and what goes without a part in its place, is seen by the
 // reader that takes the place of the one before.
 func TestReadersSeeWhatChanges(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	w := newWorld(t)
 	w.write(insertOrders(100))
 	w.soon("SELECT count() FROM sales_orders", "100")

@@ -21,9 +21,7 @@ var tools = map[string]func(*testing.T, *front){
 // TestTools sends the requests of tools to the reading interface of one mirrored restaurant,
 // as their sources make them.
 func TestTools(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one statement after the other")
-	}
+	notInShort(t)
 	f := served(t)
 	for name, test := range tools {
 		t.Run(name, func(t *testing.T) { test(t, f) })
