@@ -78,7 +78,7 @@ func (w *warehouse) figuresOfSales(t *testing.T) {
 	w.placesAddUp(t)
 }
 
-// Today's figure is that of the service.
+// Today's figure is the service's.
 func (w *warehouse) todayIsToday(t *testing.T) {
 	const service = "SELECT sum(net_sales) AS net_sales, sum(orders) AS orders FROM sales_daily WHERE business_id = '%s' AND date = toDate32(now('Europe/Bucharest'))"
 	same(t, "today", w.shown(t, "sales", "today", w.mine()).rows(t, "net_sales", "orders"), w.ask(fmt.Sprintf(service, w.restaurant)).rows(t, "net_sales", "orders"))

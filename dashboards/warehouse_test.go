@@ -33,8 +33,8 @@ const (
 	bareDatabase = "test_bare"
 )
 
-// The clock of the panels, of the views and of the service is that of an evening, whatever
-// the time is: no figure depends on when the tests run.
+// Panels, views and the service read one clock, which is at an evening: no figure depends on when
+// the tests run.
 var (
 	bucharest, _ = time.LoadLocation(schema.Zone)
 	evening      = time.Date(2026, 11, 26, 20, 30, 0, 0, bucharest)

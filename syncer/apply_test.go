@@ -21,7 +21,7 @@ import (
 // slow limits make a backfill last minutes.
 var slow = types.RateLimits{PerMinute: 30, BusinessPerMinute: 120, HeavyPerMinute: 10}
 
-// smallPages make the walk of a small world as many requests as that of one ten times as large.
+// smallPages make the walk of a small world as long, in requests, as one of a world ten times as large.
 var smallPages = sandbox.Readings{ShortPages: 20}
 
 // apply applies sources to the daemon under way, with the schedule of the world.

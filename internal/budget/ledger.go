@@ -29,7 +29,7 @@ type Limits struct {
 	HeavyPerMinute    int // of the key, for the heavy routes
 }
 
-// DefaultLimits are those of docs/openapi.yaml, Limits a minute.
+// DefaultLimits are the figures of docs/openapi.yaml, Limits a minute.
 var DefaultLimits = Limits{PerMinute: 120, BusinessPerMinute: 600, HeavyPerMinute: 30}
 
 // maxLimit bounds the limits that /me reports: each request is remembered for two

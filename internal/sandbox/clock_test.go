@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The clock begins at noon at any hour of any day, on those of 23 and 25 hours too, and runs.
+// The clock begins at noon at any hour of any day, of 23 and 25 hours too, and runs.
 func TestAtNoonNoDayEndsAndNoLocationOpens(t *testing.T) {
 	for _, day := range []time.Time{
 		time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC),

@@ -116,7 +116,7 @@ func TestAHeldFolderIsReachedThroughItsHolder(t *testing.T) {
 // in the way of what the killed process left.
 func TestKilledProcessesLoseNothing(t *testing.T) { killed(t, 2) }
 
-// killed kills a process that writes so many times, each time later.
+// killed kills a process that writes, in each round later.
 func killed(t *testing.T, rounds int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -168,7 +168,7 @@ func TestDiskRefusesACrowd(t *testing.T) {
 	crowd(t, "5")
 }
 
-// crowd has each of many inserts refused so many times.
+// crowd has each of many inserts refused in each round.
 func crowd(t *testing.T, rounds string) {
 	t.Helper()
 	if got := enginetest.AnswerOf(t, "crowd", nil, filepath.Join(t.TempDir(), "data"), rounds); got != "true" {

@@ -19,7 +19,7 @@ type form struct {
 	large  string // why a value with more does not fit
 }
 
-// forms are those of the kinds of decimals (docs/rules.md, Warehouse): Decimal(18,2), Decimal(38,10), Int64.
+// forms are the columns of each kind of decimals (docs/rules.md W3): Decimal(18,2), Decimal(38,10), Int64.
 var forms = map[sinks.Kind]form{
 	sinks.Money:    {2, 18, "more than 16 digits before the point"},
 	sinks.Quantity: {10, 38, "more than 28 digits before the point"},

@@ -149,8 +149,8 @@ func (d *description) check(a answers.Answer) error {
 	return d.validate(pointer+"/content/application~1json/schema", a.Body)
 }
 
-// checkHeaders looks for the headers that an answer must have, and for those of limits where
-// none belong. The code of a 403 decides which it is.
+// checkHeaders checks that an answer has its required headers, and none of limits when it was
+// made before the key was accepted. Of a 403, the code decides that.
 func (d *description) checkHeaders(response map[string]any, a answers.Answer, code string) error {
 	headers, _ := response["headers"].(map[string]any)
 	for name, header := range headers {

@@ -54,7 +54,7 @@ FROM (
     (
         SELECT
             business_id, id, _version, removed, removed_reason,
-            -- A state without a date, or with one before that of the previous state, begins when Larder saw it, and
+            -- A state without a date, or with an earlier one than the previous state, begins when Larder saw it, and
             -- never before the previous one. It comes of a change that left updated_at as it was or was stamped in the
             -- past, or of a clock that stepped back.
             max(if(isNull(state_before) OR dated_at > newest_before, dated_at, seen_at)) OVER (PARTITION BY business_id, id ORDER BY _version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS valid_from,
