@@ -12,9 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/larder-sync/larder/internal/test/polling"
 )
 
 // behindAnswer serves each connection one answer, and behind it one that nobody asked for,
@@ -60,7 +63,7 @@ const keyBehind = "svc_live_5ec2e77e75ec2e77"
 // net/http prints what this service sends: else the next test would see nothing.
 func TestWhatComesBehindAnAnswerIsPrintedByNetHTTP(t *testing.T) {
 	address, ended := behindAnswer(t)
-	var printed bytes.Buffer
+	var printed polling.Text
 	defer log.SetOutput(log.Writer())
 	log.SetOutput(&printed)
 	client := &http.Client{Transport: &http.Transport{}}
@@ -78,9 +81,7 @@ func TestWhatComesBehindAnAnswerIsPrintedByNetHTTP(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(printed.Bytes(), []byte(keyBehind)) {
-		t.Errorf("printed: %q", printed.String())
-	}
+	polling.Until(t, "the key is printed", func() bool { return strings.Contains(printed.String(), keyBehind) })
 }
 
 // What a service sends behind its answers is printed by nobody: net/http would, and
