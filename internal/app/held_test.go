@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,8 @@ func TestRowsHeld(t *testing.T) {
 		}}
 		type counted struct{ streams, businesses string }
 		var h heldRows
+		var mu sync.Mutex // guards what follows
+		set := func(f func()) { mu.Lock(); defer mu.Unlock(); f() }
 		var asked []counted
 		var looks int // at the written rows
 		written, businesses, held := map[string]uint64{}, []string{"a", "b"}, []clickhouse.Count{{Stream: "products", Business: "a", Rows: 7}}
@@ -36,15 +39,19 @@ func TestRowsHeld(t *testing.T) {
 			t.Error("rows that were not counted yet are not unknown")
 		}
 		go h.run(ctx, slog.New(slog.DiscardHandler), func(_ context.Context, streams []string, businesses ...string) ([]clickhouse.Count, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			asked = append(asked, counted{strings.Join(streams, " "), strings.Join(businesses, " ")})
 			return held, nil
 		}, func() ([]string, map[string]uint64) {
+			mu.Lock()
+			defer mu.Unlock()
 			looks++
 			return businesses, maps.Clone(written)
 		})
 		counts := func(over time.Duration, want ...counted) {
 			t.Helper()
-			asked, looks = nil, 0
+			set(func() { asked, looks = nil, 0 })
 			time.Sleep(over)
 			synctest.Wait()
 			if !slices.Equal(asked, want) {
@@ -53,7 +60,7 @@ func TestRowsHeld(t *testing.T) {
 		}
 		all := strings.Join(config.Streams, " ")
 		counts(10*time.Second, counted{all, "a b"})
-		written["products"] = 7 // the first look, soon after a start, has what the first mirror brought
+		set(func() { written["products"] = 7 }) // the first look, soon after a start, has what the first mirror brought
 		counts(20*time.Second, counted{"products", "a b"}, counted{"products", "a b"})
 		h.fill(&now)
 		if a := now.Sources[0].Streams; *a[0].Rows != 7 || *a[1].Rows != 0 || a[2].Rows != nil || now.CountedAt.IsZero() {
@@ -63,7 +70,9 @@ func TestRowsHeld(t *testing.T) {
 			t.Errorf("a source of no known restaurant holds %d rows", *st.Rows)
 		}
 		counts(time.Minute)
-		written["sales_daily"], held = 3, []clickhouse.Count{{Stream: "sales_daily", Business: "a", Rows: 9}}
+		set(func() {
+			written["sales_daily"], held = 3, []clickhouse.Count{{Stream: "sales_daily", Business: "a", Rows: 9}}
+		})
 		h.fill(&now)
 		counts(4*time.Second, counted{"sales_daily", "a b"})
 		if h.fill(&now); *now.Sources[0].Streams[0].Rows != 7 || *now.Sources[0].Streams[1].Rows != 9 {
@@ -71,20 +80,21 @@ func TestRowsHeld(t *testing.T) {
 		}
 		counts(4*time.Second, counted{"sales_daily", "a b"})
 		counts(time.Minute)
-		written["sales_daily"]++
-		written["sales_orders"]++
+		set(func() { written["sales_daily"]++; written["sales_orders"]++ })
 		if counts(150*time.Second, counted{"sales_daily sales_orders", "a b"}, counted{"sales_daily sales_orders", "a b"}); looks > 3 {
 			t.Errorf("what was written is added up %d times in 150 s in which nobody looks", looks)
 		}
 		counts(10 * time.Minute)
-		businesses = []string{"a", "b", "c"}
+		set(func() { businesses = []string{"a", "b", "c"} })
 		counts(2*time.Minute, counted{all, "a b c"})
 		counts(2*heldStale+heldUnseen, counted{all, "a b c"}, counted{all, "a b c"})
-		asked = nil
+		set(func() { asked = nil })
 		for range 2 * heldStale / heldUnseen { // one stream is written to all the time: the others are counted all the same
-			written["sales_orders"]++
+			set(func() { written["sales_orders"]++ })
 			time.Sleep(heldUnseen)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if n := len(slices.DeleteFunc(asked, func(c counted) bool { return c.streams != all })); n != 2 {
 			t.Errorf("all streams are counted %d times in two hours", n)
 		}
