@@ -32,17 +32,23 @@ func TestWalksShareGoroutines(t *testing.T) {
 			w.run(job)
 			time.Sleep(2 * time.Second)
 		}
-		if len(used) != 1 {
-			t.Errorf("ten jobs, one after the other, had %d goroutines", len(used))
+		goroutines := func() int {
+			mu.Lock()
+			defer mu.Unlock()
+			n := len(used)
+			clear(used)
+			return n
 		}
-		clear(used)
+		if n := goroutines(); n != 1 {
+			t.Errorf("ten jobs, one after the other, had %d goroutines", n)
+		}
 		began := time.Now()
 		for range 10 {
 			w.run(job)
 		}
 		time.Sleep(1500 * time.Millisecond)
-		if len(used) != 10 || time.Since(began) > 2*time.Second {
-			t.Errorf("ten jobs at once had %d goroutines", len(used))
+		if n := goroutines(); n != 10 || time.Since(began) > 2*time.Second {
+			t.Errorf("ten jobs at once had %d goroutines", n)
 		}
 		if len(w.free) != 2 {
 			t.Errorf("%d goroutines wait for jobs", len(w.free))
