@@ -53,7 +53,7 @@ node_modules/.engine: package.json package-lock.json
 test: engine browser promtool systemd javascript ## Set everything up and run every test, browser tests included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet -tags $(TAGS),long ./...
-	$(IN_MEMORY) go test -p 4 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
+	$(IN_MEMORY) go test -p 5 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
 
 # Tests for rare faults (hundreds of seeds, every function of the engine, a hundred restaurants
 # on every panel, the costs of a fleet) are in files of their own, tagged long.
@@ -67,7 +67,7 @@ test-all: test long ## Run every test, and then those for rare faults
 
 .PHONY: long
 long: engine
-	$(IN_MEMORY) go test -p 2 -vet=off -tags $(TAGS),long -timeout 30m -run '^($(subst $(space),|,$(strip $(LONG_TESTS))))$$' $(sort $(dir $(LONG_FILES:%=./%)))
+	$(IN_MEMORY) go test -p 2 -vet=off -tags $(TAGS),long -timeout 30m -run '^($(subst $(space),|,$(strip $(LONG_TESTS))))$$' ./syncer $(filter-out ./syncer/,$(sort $(dir $(LONG_FILES:%=./%)))) # syncer's take longest
 
 # The packages whose tests take longest begin first: the last one of all would run alone,
 # on one processor.
@@ -126,7 +126,7 @@ race-others:
 # themselves with -short. In simulated time (testing/synctest) tests run on one processor: Go's
 # runtime lets timers that fire at once use one context of the detector, which then ends the
 # process now and then. What the detector finds does not depend on it.
-BUBBLES     = $(sort $(shell grep -rl --include=*_test.go testing/synctest $(CODE) | xargs -n 1 dirname))
+BUBBLES     = syncer $(filter-out syncer,$(sort $(shell grep -rl --include=*_test.go testing/synctest $(CODE) | xargs -n 1 dirname)))
 
 # Where a change is meant to take more of something, or takes less, FLEET=-update writes down what it takes.
 .PHONY: fleet
