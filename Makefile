@@ -65,7 +65,6 @@ space := $(empty) $(empty)
 .PHONY: test-all
 test-all: test long ## Run every test, and then those for rare faults
 
-# SEEDS='-episodes 60' plays so many of the simulation's 200 further episodes.
 .PHONY: long
 long: engine
 	$(MAKE) --no-print-directory -j 2 long-syncer long-others
@@ -73,9 +72,9 @@ long: engine
 LONG     = $(IN_MEMORY) go test -vet=off -tags $(TAGS),long -timeout 30m -run '^($(subst $(space),|,$(strip $(LONG_TESTS))))$$'
 .PHONY: long-syncer long-others
 long-syncer:
-	$(LONG) ./syncer $(SEEDS)
+	$(LONG) ./syncer
 long-others:
-	$(LONG) -p 1 $(filter-out ./syncer/,$(sort $(dir $(LONG_FILES:%=./%))))
+	$(LONG) -p 2 $(filter-out ./syncer/,$(sort $(dir $(LONG_FILES:%=./%))))
 
 # The packages whose tests take longest begin first: the last one of all would run alone,
 # on one processor.

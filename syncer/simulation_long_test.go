@@ -8,14 +8,11 @@ import (
 )
 
 // TestSimulationOfManySeeds plays the episodes of the first 240 seeds that TestSimulation
-// leaves out, or as many of them as -episodes has.
+// leaves out.
 func TestSimulationOfManySeeds(t *testing.T) {
 	sum := newTally()
 	defer sum.print(t)
 	seeds := slices.DeleteFunc(seedsFrom(1, 240), func(seed uint64) bool { return slices.Contains(usualSeeds, seed) })
-	if *episodes != 0 {
-		seeds = seeds[:min(*episodes, len(seeds))]
-	}
 	t.Run("episodes", func(t *testing.T) { inParallel(t, seeds, sum) })
 }
 
