@@ -50,12 +50,12 @@ node_modules/.engine: package.json package-lock.json
 	@touch $@
 
 .PHONY: test
-test: engine browser promtool systemd javascript ## Set everything up and run every test, browser tests included
+test: engine browser promtool systemd javascript ## Set everything up and run the tests, those in a browser included
 	$(call need,go,Go 1.26 or newer (https://go.dev/dl))
 	go vet -tags $(TAGS),long ./...
 	$(IN_MEMORY) go test -p 5 -vet=off -tags $(TAGS) -timeout 30m $(LONGEST) ./...
 
-# Tests for rare faults (hundreds of seeds, every function of the engine, a hundred restaurants
+# Tests for rare faults (hundreds of seeds, kills and attacks, a hundred restaurants
 # on every panel, the costs of a fleet) are in files of their own, tagged long.
 LONG_FILES = $(shell grep -rlE --include=*_test.go '^//go:build .*\blong\b' $(CODE))
 LONG_TESTS = $(shell sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $(LONG_FILES))
